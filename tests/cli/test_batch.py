@@ -153,7 +153,7 @@ def test_a_folder_of_setups(tmp_path, capsys):
     [
         ("subject,weight,trial\n", "unknown column 'weight'"),
         ("subject,mass\nA,70\n", "there is no column 'trial'"),
-        ("subject,trial,model\n", "there are no trials"),
+        ("subject,trial,model\n", "it contains no trials"),
         ("subject,trial,model\nA,walk.trc,arm26\n", "line 2: trial: there is no file 'walk.trc'"),
         ("subject,trial\nA,study.csv\n", "neither a model nor a setup file"),
         (

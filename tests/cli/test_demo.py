@@ -121,7 +121,7 @@ def test_the_report_is_whole_and_needs_nothing_else(twice) -> None:
     assert "(figures 7 and 13 of the paper)" in text
     for number in (12, *range(14, 21)):
         assert f"(figure {number} of the paper)" in text
-    assert "How far OpenSim and Condyle agree" in text
+    assert "Agreement of OpenSim and Condyle" in text
     assert report.pictures == len(report.titles) > 15  # each picture can be read aloud
     assert len(set(report.ids)) == len(report.ids)
     for link in report.links:

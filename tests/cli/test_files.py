@@ -67,7 +67,7 @@ def test_a_model_is_converted_to_the_newest_version(tmp_path):
 
 def test_markers_are_no_model(tmp_path):
     cd.Markers([0.0, 0.1], ["RASI"], np.zeros((2, 1, 3))).save(tmp_path / "walk.trc")
-    with pytest.raises(cd.errors.DescriptionError, match=r"a \.trc does not become a model"):
+    with pytest.raises(cd.errors.DescriptionError, match=r"a \.trc cannot become a model"):
         convert(tmp_path / "walk.trc", tmp_path / "walk.osim", None, None, None, False)
     with pytest.raises(
         cd.errors.DescriptionError, match=r"walk\.trc: expected a Python file or an \.osim file"

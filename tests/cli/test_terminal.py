@@ -57,7 +57,7 @@ def test_errors_have_one_style(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
     for words, said in (
         (["shwo"], "condyle: error: No such command 'shwo'"),
-        (["analyze"], "condyle: error: Missing argument 'model'. How it is used:"),
+        (["analyze"], "condyle: error: Missing argument 'model'. For usage:"),
         (["analyze", "arm26", "x.mot", "--lowpas", "6"], "condyle: error: No such option"),
         (["describe", "nothing.osim"], "condyle: error: nothing.osim: no such file"),
     ):

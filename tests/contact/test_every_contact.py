@@ -347,7 +347,7 @@ REFUSED = [
         "evenly",
     ),
     (lambda: cd.contact.Box("a", None, (0.1, 0.1, 1e-4), STEEL), "edge: must be below"),
-    (lambda: two().add_contact("x", FLOOR, [cd.contact.Sphere("a", (0, 0, 0), 1, STEEL)]), "no pair is left"),
+    (lambda: two().add_contact("x", FLOOR, [cd.contact.Sphere("a", (0, 0, 0), 1, STEEL)]), "no pair remains"),
     (lambda: two(FLOOR, cd.contact.Sphere("nobody", (0, 0, 0), 1, STEEL)), "nobody"),
     (lambda: two().contacts.center_of_pressure(np.zeros(14), np.zeros(12), "foot"), "group of contacts"),
 ]

@@ -419,7 +419,7 @@ def test_nan_is_named():
 
 
 REFUSED = [
-    (lambda: contact.HuntCrossley(FLOOR, BALL), r"meshes touch by cd\.contact\.ElasticFoundation"),
+    (lambda: contact.HuntCrossley(FLOOR, BALL), r"meshes need cd\.contact\.ElasticFoundation"),
     (
         lambda: contact.ElasticFoundation(FLOOR, contact.Sphere("b", (0, 0, 0), 0.1, STEEL)),
         "at least one must be a",
@@ -428,7 +428,7 @@ REFUSED = [
     (lambda: contact.ElasticFoundation("floor", BALL), "expected a surface"),
     (lambda: two(FLOOR, BALL, smooth=-1e-5), "smooth"),
     (lambda: contact.Mesh("b", None, icosphere(1, 0.1), 0.0, STEEL), "thickness"),
-    (lambda: two(FLOOR, BALL, law=contact.OpenSimHuntCrossley), "meshes touch by"),
+    (lambda: two(FLOOR, BALL, law=contact.OpenSimHuntCrossley), "meshes need"),
     (lambda: contact.Mesh("b", None, icosphere(1, 0.1), 0.01, contact.Rigid(0.5)), "corners of a rigid mesh"),
     (
         lambda: contact.ElasticFoundation(contact.HalfSpace("a", (0, 1, 0), 0.0, contact.Rigid(0.5)), BALL),

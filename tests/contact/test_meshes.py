@@ -67,7 +67,7 @@ def test_repairs_are_said():
     some[[3, 40, 41]] = some[[3, 40, 41], ::-1]
     with pytest.warns(UserWarning, match="3 faces were turned over: their neighbors face the other way"):
         np.testing.assert_allclose(mesh((v, some)).triangles.normals, mesh((v, f)).triangles.normals)
-    with pytest.warns(UserWarning, match="2 faces that were there twice"):
+    with pytest.warns(UserWarning, match="2 duplicate faces"):
         assert len(mesh((v, np.concatenate([f, f[:2, [1, 2, 0]]]))).triangles.faces) == 80
     with pytest.warns(UserWarning, match="1 faces with two corners at one point"):
         assert len(mesh((v, np.concatenate([f, [[0, 0, 5]]]))).triangles.faces) == 80
@@ -104,11 +104,11 @@ REFUSED = [
                 (5, 1, 3),
             ],
         ),
-        "has one side only",
+        "has only one side",
     ),
     (
         ([(0, 0, 0), (1, 0, 0), (1, 1, 0), (0, 1, 0)], [(0, 1, 2), (0, 2, 3), (0, 3, 1), (1, 3, 2)]),
-        "holds no volume",
+        "has no volume",
     ),
     ("nowhere.stl", "no such file"),
     ("mesh.dxf", r"files of meshes end in"),
@@ -263,7 +263,7 @@ def test_faces_that_fold_back_are_named():
 
     points, polygons = prism(2)
     fan = [(p[0], p[k], p[k + 1]) for p in polygons for k in range(1, len(p) - 1)]
-    with pytest.warns(UserWarning, match="folded back, near"):
+    with pytest.warns(UserWarning, match="folded back on their neighbors near"):
         mesh((np.array(points) / 10, fan))
     assert not mesh(icosphere(1, 0.1)).triangles.notes
 

@@ -41,7 +41,7 @@ def heights(h: object, x: np.ndarray = X, y: np.ndarray = X) -> C.HeightField:
             "Material.elastic: there is no argument E=; it is young=",
         ),
         (lambda: C.Rigid(mu=0.5), "mu=; it is friction="),
-        (lambda: C.Rigid(stiffness=1e6), r"what yields is made of a cd\.contact\.Material"),
+        (lambda: C.Rigid(stiffness=1e6), r"compliant surfaces have a cd\.contact\.Material"),
         (lambda: C.Sphere("ball", (0, 0, 0), diameter=0.2, material=RUBBER), "it is radius=, half of it"),
         (lambda: C.Box("ball", None, size=(1, 1, 1), material=RUBBER), "it is half_lengths=, half of each"),
         (lambda: ball().add_contact("c", *surfaces(), friction=0.5), "part of the surfaces' material"),
@@ -51,12 +51,12 @@ def heights(h: object, x: np.ndarray = X, y: np.ndarray = X) -> C.HeightField:
         ),
         (
             lambda: ball().add_contact("c", surfaces()[0], cd.shapes.Sphere(0.1)),
-            r"got cd\.shapes\.Sphere\(radius=0\.1\); shapes of cd\.shapes are drawn, and do not touch",
+            r"got cd\.shapes\.Sphere\(radius=0\.1\); shapes of cd\.shapes are only drawn",
         ),
         (
             lambda: ball().add_contact("c", surfaces()[0], surfaces(STONE)[1]),
             r"'c': HalfSpace on 'ground' is made of a cd\.contact\.Material and Sphere on 'ball' is made of a "
-            r"cd\.contact\.Rigid; give both a Material, and they yield, or both a Rigid",
+            r"cd\.contact\.Rigid; give both a Material for compliant contact, or both a Rigid",
         ),
         (
             lambda: ball().add_contact("c", surfaces()[1], surfaces()[1]),
@@ -123,7 +123,7 @@ def test_names_elsewhere(where, name, says) -> None:
 @pytest.mark.parametrize("material", [RUBBER, STONE])
 def test_surfaces_do_not_touch_twice(material) -> None:
     floor, sphere = surfaces(material)
-    with pytest.raises(cd.errors.DescriptionError, match="b: surface 1 is surface 0 once more and would"):
+    with pytest.raises(cd.errors.DescriptionError, match="b: surface 1 is surface 0 again and would"):
         ball().add_contact("c", floor, [sphere, sphere])
     system = ball()
     system.add_contact("c", floor, sphere)
@@ -159,7 +159,7 @@ LAYERED = C.Mesh("ball", None, icosphere(1, 0.1), 0.02, RUBBER)
 def test_smooth_that_reaches_far_is_told(surface, most) -> None:
     floor = C.HalfSpace("ground", (0, 1, 0), 0.0, RUBBER)
     ball().add_contact("c", floor, surface, smooth=0.999 * most)  # no warning
-    says = f"{type(surface).__name__} on 'ball', whose smallest .* Take at most {most:.2g} m; 1e-4 is usual"
+    says = f"{type(surface).__name__} on 'ball', whose smallest .* Use at most {most:.2g} m; 1e-4 is usual"
     with pytest.warns(UserWarning, match=says):
         ball().add_contact("c", floor, surface, smooth=1.001 * most)
 

@@ -268,7 +268,7 @@ def test_rigid_surfaces(monkeypatch):
     assert back.u[-1, 1] == pytest.approx(speed, rel=1e-6)  # the instant is found to the accuracy
 
 
-GROUND = "no state changes; where the ground is, and its slope, may be Parameters of the frame X"
+GROUND = "the grid is a constant table; position and slope of the ground may be Parameters of the frame X"
 
 
 @pytest.mark.parametrize(
@@ -278,7 +278,7 @@ GROUND = "no state changes; where the ground is, and its slope, may be Parameter
         (lambda p: C.HeightField("a", None, p * X_GRID, Y_GRID, HILLS, HARD), f"HeightField: x: .* {GROUND}"),
         (
             lambda p: C.Mesh("a", None, (p * box(0.1)[0], box(0.1)[1]), 0.02, HARD),
-            "vertices: .* that no state changes; the frame X, the thickness and the material may be Parameters",
+            "vertices: .* a constant table; the frame X, the thickness and the material may be Parameters",
         ),
         (
             lambda p: C.vertices("a", p * box(0.1)[0], C.Rigid()),

@@ -281,7 +281,7 @@ def test_progress_tables_and_pictures():
         ({"q": [[0.1], [np.nan]]}, {}, r"q of member 1"),
         ({"p": [[0.1]]}, {}, r"'p'"),
         ({"q": {"bub": [0.1]}}, {}, r"unknown coordinate 'bub'; did you mean 'bob'"),
-        ([], {}, r"no state"),
+        ([], {}, r"sequence of states is empty"),
         (7, {}, r"expected a State"),
         ({"q": [[0.1]], "t": 2.0}, {}, r"after the state's t = 2"),
         ({"q": [[0.1]]}, {"keep": "step"}, r"did you mean 'steps'"),

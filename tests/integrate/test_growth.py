@@ -164,9 +164,7 @@ def test_events_and_rodas():
     np.testing.assert_allclose(
         found.factors[:, 0], [rms([[1, t / 0.1], [0, 1]]) for t in found.t], rtol=DIFFERENCES
     )
-    with pytest.raises(
-        cd.errors.DescriptionError, match="rows are left out of this trajectory, and event 'kick'"
-    ):
+    with pytest.raises(cd.errors.DescriptionError, match="this trajectory skips rows, and event 'kick'"):
         traj[::7].growth()
     assert traj[3:4].growth().overall == 1.0  # one row: nothing has grown yet
 

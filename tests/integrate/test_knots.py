@@ -76,7 +76,7 @@ def test_a_pulse_is_not_stepped_over(pulse, method, accuracy):
 def test_fixed_steps_say_what_they_pass(pulse):
     with pytest.warns(
         UserWarning,
-        match=r"step = 0.1 s is longer than what force 'push' does between t = "
+        match=r"step = 0.1 s is longer than a change of force 'push' between t = "
         r"4.99 and 5 s, and in 1 "
         r"more places.*step <= 0.01",
     ):

@@ -301,7 +301,7 @@ def test_error_control_and_refusals_of_a_tableau_of_ones_own():
         ({"A": ((),), "b": (0, 1)}, "2 rows"),
         ({"A": ((),), "b": (1,), "e": (1,)}, "add up to 0"),
         ({"A": ((), (float("nan"),)), "b": (0, 1)}, "A: expected finite numbers"),
-        ({"A": ((0, 0), (1, 0)), "b": (0, 1)}, "only what is below the diagonal"),
+        ({"A": ((0, 0), (1, 0)), "b": (0, 1)}, "only the part below the diagonal"),
         ({"A": ((),), "b": "x"}, "b: expected finite numbers, got 'x'"),
         ({"A": 1, "b": (1,)}, "expected rows"),
     ):

@@ -890,3 +890,24 @@ def test_a_start_inside_the_floor_names_the_depth_and_the_gain():
         run = cd.simulate(system, system.state(q={"b0_tz": 0.1 - 5e-4}), 0.1, step=1e-3, integrator=method)
     gain = total(run)[-1] - total(run)[0]
     assert gain == pytest.approx(0.5 * 9.81 * (5e-4 - 1e-5), rel=1e-3)  # but for slop
+
+
+def test_few_spheres_are_compared_as_many(monkeypatch) -> None:
+    """All pairs of few spheres, and what trees find of them, in the same order: sizes and reaches differ, some
+    share a body or a clique."""
+    from condyle.integrate.stepping import crowd
+
+    system, rng, some = cd.System(), np.random.default_rng(5), []
+    for k in range(40):
+        system.add_body(f"b{k}", mobilizer=cd.Translation(), mass=1.0)
+        radius = float(10 ** rng.uniform(-2, -0.5))
+        some.append(C.Sphere(f"b{k // 2 * 2}", (0, 0, 0), radius, C.Rigid(), cliques=[f"c{k % 7}"]))
+    p, reach = rng.uniform(-0.4, 0.4, (41, 3)), rng.uniform(0, 0.1, 41)
+    R = np.tile(np.eye(3), (41, 1, 1))
+    found = []
+    for few in (128, 0):
+        monkeypatch.setattr(crowd, "FEW", few)
+        found.append(crowd.Crowd(system, some).near(R, p, reach)["pairs"])
+    assert len(found[0].key) > 20
+    np.testing.assert_array_equal(found[0].key, found[1].key)
+    np.testing.assert_array_equal(found[0].rows, found[1].rows)

@@ -218,11 +218,27 @@ MODELS = {
     "constraints": lambda: rig("Rod", "CoordinateCoupler"),
     "contact": lambda: two(*next(iter(KINDS.values()))).copy(bodies={"a": {"mass": 1.3}, "b": {"mass": 0.7}}),
 }
-ASKED = (
-    "ydot forward_dynamics inverse_dynamics mass_matrix energy reactions multipliers body_poses body_acceleration "
-    "station_jacobian kinematics.system_jacobian articulated_inertia momentum path_lengths moment_arms tensions "
-    "unit_loads force_wrenches contacts.forces"
-).split()
+ASKED = [
+    "ydot",
+    "forward_dynamics",
+    "inverse_dynamics",
+    "mass_matrix",
+    "energy",
+    "reactions",
+    "multipliers",
+    "body_poses",
+    "body_acceleration",
+    "station_jacobian",
+    "kinematics.system_jacobian",
+    "articulated_inertia",
+    "momentum",
+    "path_lengths",
+    "moment_arms",
+    "tensions",
+    "unit_loads",
+    "force_wrenches",
+    "contacts.forces",
+]
 
 
 @pytest.fixture

@@ -106,7 +106,7 @@ def test_wrist():
     """Chains of bodies that follow one of two coordinates; one is needed by a path point, and stays."""
     s, c = both(reference("opensim/WristModel/wrist.osim"))
     assert s.constraints == ("auxprfem-auxprrud_coord_con",)
-    (note,) = (n for n in s.notes if "stays a constraint" in n.effect)
+    (note,) = (n for n in s.notes if "remains a constraint" in n.effect)
     assert "ConditionalPathPoint" in note.effect and note.line > 0
     q = s.defaults()[0] + 0.1
     C = rates(s, c, q)
@@ -198,7 +198,7 @@ def test_any_body_may_follow_any(tmp_path, monkeypatch, couplers, follower, lead
 )
 def test_what_stays_a_constraint(tmp_path, text, words):
     s = read(tmp_path, text)
-    assert any("stays a constraint" in n.effect and words in n.effect for n in s.notes)
+    assert any("remains a constraint" in n.effect and words in n.effect for n in s.notes)
     assert "k" in s.constraints
 
 

@@ -98,7 +98,7 @@ def test_links_are_followed_where_the_folder_was_named(tmp_path: Path) -> None:
 def test_folders_that_do_not_exist(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = written(tmp_path)
     for wrong in (tmp_path / "nothing", path, 3, [tmp_path, None]):
-        with pytest.raises(cd.errors.DescriptionError, match="is no folder"):
+        with pytest.raises(cd.errors.DescriptionError, match="is not a folder"):
             cd.read_osim(path, geometry=wrong)  # type: ignore[arg-type]
     monkeypatch.setenv("CONDYLE_GEOMETRY", str(tmp_path / "nothing"))
     with pytest.raises(cd.errors.DescriptionError, match=r"CONDYLE_GEOMETRY.*folders that exist"):

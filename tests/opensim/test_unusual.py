@@ -164,7 +164,7 @@ def test_a_loop_that_ends_on_ground(tmp_path):
 <socket_child_frame>/ground</socket_child_frame></PinJoint></objects></JointSet>"""
     text = pendulum(inside=ANGLE).replace("</objects></JointSet>", joint)
     with pytest.raises(
-        cd.errors.DescriptionError, match="PinJoint 'own': joins rod to ground, and rod is held"
+        cd.errors.DescriptionError, match="PinJoint 'own': joins rod to ground, and rod is already attached"
     ):
         read(tmp_path, text)
 

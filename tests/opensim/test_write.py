@@ -189,7 +189,7 @@ def test_contact_that_cannot_be_written(tmp_path):
         cd.write_osim(s, tmp_path / "no.osim")
     for words in (
         "force 'spins'",
-        "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force",
+        "law=cd.contact.OpenSimHuntCrossley), with the same normal force",
         "constraint 'hard': OpenSim has no constraint like",
         "with law=cd.contact.OpenSimHuntCrossley, are",
         "constraint 'roll': OpenSim decides at each step",

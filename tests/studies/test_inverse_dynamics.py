@@ -136,7 +136,7 @@ def test_wrong_loads_are_named():
     loads = cd.Table(t, ["fx", "fy", "fz", "px", "py", "pz"], np.ones((12, 6)))
     with pytest.raises(cd.errors.UnknownNameError, match="did you mean 'foot'"):
         cd.inverse_dynamics(body, rest, cd.ExternalLoad("food", loads, force="f"))
-    with pytest.raises(cd.errors.DescriptionError, match="a load on ground moves nothing"):
+    with pytest.raises(cd.errors.DescriptionError, match="a load on ground has no effect"):
         cd.inverse_dynamics(body, rest, cd.ExternalLoad("ground", loads, force="f"))
     with pytest.raises(cd.errors.UnknownNameError, match="unknown column"):
         cd.ExternalLoad("foot", loads, force=("fx", "fy", "z"))

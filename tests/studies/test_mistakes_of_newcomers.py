@@ -114,8 +114,8 @@ def load() -> cd.ExternalLoad:
         (lambda s: cd.Table(T, ANGLES, np.zeros((11, 3)), degrees="no"), "degrees: expected True, False"),
         (lambda s: cd.show(s, "leg.html", view="left"), "expected one of any, front, side, top, got 'left'"),
         (lambda s: s.add_contact("sole", "ground", "foot"), "expected surfaces.*got 'ground'"),
-        (lambda s: s.add_contact("sole", FLOOR), "one surface touches nothing"),
-        (lambda s: s.add_contact("sole", FLOOR, []), "b: there is no surface in it"),
+        (lambda s: s.add_contact("sole", FLOOR), "one surface alone touches nothing"),
+        (lambda s: s.add_contact("sole", FLOOR, []), "b: it contains no surface"),
     ],
 )
 def test_refused_with_the_right_call(call, says):

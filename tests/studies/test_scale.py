@@ -363,7 +363,7 @@ def test_rods_are_as_long_as_the_bodies_they_hold():
 
 
 def test_surfaces_of_contacts_move_with_their_bodies():
-    """As stations of other forces do; what is not known to scale, their sizes, is said."""
+    """As stations of other forces do; what cannot be scaled, their sizes, is said."""
     system, rubber = chain(), cd.contact.Material(1e6)
     floor = cd.contact.HalfSpace("ground", (0, 1, 0), -2.0, rubber)
     system.add_contact("toe", floor, cd.contact.Sphere("c", (0.1, -0.4, 0.2), 0.03, rubber))
@@ -372,5 +372,5 @@ def test_surfaces_of_contacts_move_with_their_bodies():
     toe, egg = (result.system.force(name) for name in ("toe", "egg"))
     assert np.allclose(toe.b.center, S * (0.1, -0.4, 0.2), rtol=1e-15) and toe.b.radius == 0.03
     assert np.allclose(egg.b.X.p, S * (0.1, -0.4, 0.2), rtol=1e-15) and egg.b.radii == (0.1, 0.2, 0.3)
-    assert toe.a.height == -2.0 and "contact 'toe': sizes" in str(result.report())
+    assert toe.a.height == -2.0 and "contact 'toe': its surfaces keep their sizes" in str(result.report())
     assert not any("contact" in note for note in cd.scale(system, factors={"b": 2.0}).notes)

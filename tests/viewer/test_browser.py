@@ -167,7 +167,7 @@ def test_a_motion_later_in_time(opened: Opened, swing: Trajectory) -> None:
     assert tab.evaluate("condyle.plots.end") == pytest.approx(2.5)
     tab.get_by_label("how much later the other motions are, in seconds").fill("-0.25")
     assert tab.evaluate(angle, 1) == pytest.approx(swing(1.25)["upper"], abs=2e-3)
-    with pytest.raises(cd.errors.CondyleError, match="give it as compare="):
+    with pytest.raises(cd.errors.CondyleError, match="give that as compare="):
         cd.show(swing, later=0.5, open=False)
 
 

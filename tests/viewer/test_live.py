@@ -74,7 +74,7 @@ def test_where_no_page_can_be(system):
         cd.live(system, open=False, port=99999)
     with (
         cd.live(system, open=False) as first,
-        pytest.raises(cd.errors.CondyleError, match=f"port {first.port}: .*port=0 takes a port that is free"),
+        pytest.raises(cd.errors.CondyleError, match=f"port {first.port}: .*port=0 uses any free port"),
     ):
         cd.live(system, open=False, port=first.port)
 

@@ -146,7 +146,7 @@ def test_the_browser_draws_the_same_pose(tmp_path: Path, swing: Trajectory) -> N
         (lambda s, p: cd.picture(s, p / "a.png", renderer="gpu"), "renderer: expected one of"),
         (lambda s, p: cd.picture(s, p / "a.png", t="now"), "expected a time"),
         (lambda s, p: cd.picture(s, p / "a.svg", t=50), "t = 50 s: the motion goes from 0 to"),
-        (lambda s, p: cd.picture(p / "a.svg", s), r"cd\.picture\(what is shown, path\), got Trajectory"),
+        (lambda s, p: cd.picture(p / "a.svg", s), r"cd\.picture\(motion, path\), got Trajectory"),
         (lambda s, p: cd.movie(s, p / "a.gif", fps=3), "it is rate="),
         (lambda s, p: cd.picture(s, p / "a.png", plot=["x"], renderer="matplotlib"), "need the browser"),
     ],

@@ -1,4 +1,4 @@
-"""`condyle analyze`: the study of a motion, for a ready model or a system that a Python file makes."""
+"""`condyle analyze`: the study of a motion, for a ready model or a system from a Python file."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def run(
         lowpass: cut-off frequency [Hz].
         degrees: whether angles of the motion are in degrees; None asks the file.
         ending: of the tables.
-        force: overwrite what is there.
+        force: overwrite existing files.
         compare: another motion, in the same report; its tables are in a folder of its name.
         compare_loads: OpenSim's .xml of that one.
     """
@@ -99,7 +99,7 @@ def _analyzed(
     configurations: Sequence[str],
     steps: CommandSteps,
 ) -> Analysis:
-    """The study of one motion; what was odd about its file is among the notes."""
+    """The study of one motion; irregularities of its file are among the notes."""
     table, notes = read
     check_angles(system, table, file)
     with warnings.catch_warnings(record=True, action="always") as told:
@@ -127,10 +127,10 @@ def distinct_labels(one: Path, other: Path) -> tuple[str, str]:
 
 
 def read_motion(file: Path, degrees: bool | None) -> tuple[cd.Table, list[str]]:
-    """The Table of a file, and what is odd about it.
+    """The Table of a file, and its irregularities.
 
     Raises:
-        DescriptionError: there is no such file; or it should say whether angles are in degrees, and does not.
+        DescriptionError: there is no such file; or the unit of its angles is unknown.
     """
     if not file.is_file():
         there = [p.name for p in file.parent.glob("*") if p.is_file()] if file.parent.is_dir() else []
@@ -149,7 +149,7 @@ def read_motion(file: Path, degrees: bool | None) -> tuple[cd.Table, list[str]]:
 
 
 def check_angles(system: cd.System, table: cd.Table, file: Path) -> None:
-    """Refuse angles of which nothing says what unit they have."""
+    """Refuse angles of unknown unit."""
     if table.degrees is not None:
         return
     units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))

@@ -20,15 +20,15 @@ ELSEWHERE = {
     "ik": "condyle run SETUP.xml",
     "id": "condyle analyze MODEL MOTION, or condyle run SETUP.xml",
 }
-"""Other names under which users may look for commands."""
+"""Other names that users may try for commands."""
 
 
 TYPES = {"bool": "", "int": "N", "int range": "N", "float": "NUMBER", "float range": "NUMBER", "str": "NAME"}
-"""What help says of the value of an option that has no name for it: flags have none."""
+"""Text of help for the value of an option without a name: flags have none."""
 
 
 def _named(param: Any) -> Any:
-    """A parameter that help shows by names, not by types of Python; where Typer is older, as that does."""
+    """A parameter that help shows by names, not by types of Python; with an older Typer by its own rules."""
     if hasattr(param, "display_type_rich"):
         kind = "" if param.param_type_name == "argument" else getattr(param, "metavar", None)
 
@@ -43,7 +43,7 @@ def _named(param: Any) -> Any:
 
 
 class Commands(TyperGroup):
-    """Commands whose other names are known too."""
+    """Commands that also know other names."""
 
     def get_params(self, ctx: typer.Context) -> list[Any]:  # type: ignore[override]
         return [_named(param) for param in super().get_params(ctx)]  # type: ignore[arg-type]

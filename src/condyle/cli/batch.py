@@ -31,9 +31,9 @@ from condyle.table.panels import Source, panels_of
 from condyle.table.rows import CYCLE
 
 COLUMNS = ("subject", "trial", "model", "mass", "static", "loads", "scale", "start", "end", "name")
-"""Of the table of a study; the first two are needed."""
+"""Columns of the table of a study; the first two are required."""
 GROUP = 50
-"""Trials of a subject that run together at most."""
+"""Largest number of trials of a subject that run together."""
 STORE = "store"
 
 
@@ -45,7 +45,7 @@ def run(
     reserves: float,
     retries: int,
 ) -> bool:
-    """Run a study, or go on with it. Returns True if no trial failed.
+    """Run a study, or continue it. Returns True if no trial failed.
 
     Args:
         study: a .csv with a row per trial, or a folder with setup files of OpenSim.
@@ -53,7 +53,7 @@ def run(
         executor: "processes", "here" or the address of a Dask scheduler.
         lowpass: [Hz] for coordinates; None for none.
         reserves: optimal forces of reserve actuators [N m, N].
-        retries: how often trials whose process died are tried again.
+        retries: number of repeated attempts for trials whose process died.
     """
     units = setups_of(study) if study.is_dir() else read_study(study, lowpass, reserves)
     count = sum(len(u.trials) + len(u.setups) for u in units)
@@ -77,7 +77,7 @@ def run(
             progress=sys.stderr.isatty(),
         )
     if found.status == cd.Status.INTERRUPTED:
-        print(f"{found.status}. The same command goes on.", file=sys.stderr)
+        print(f"{found.status}. Run the same command to continue.", file=sys.stderr)
         raise SystemExit(130)
     rows = _rows(found, units)
     _write(output, study, found, rows, what)
@@ -96,7 +96,7 @@ def run(
 
 
 def _refuse_another(study: Path, output: Path, units: Sequence[Unit]) -> None:
-    """A folder belongs to one study. Where its data have changed, what was not touched by that is kept.
+    """A folder belongs to one study. If its data have changed, unaffected results are kept.
 
     Raises:
         DescriptionError: the folder holds something else.
@@ -121,7 +121,7 @@ def _refuse_another(study: Path, output: Path, units: Sequence[Unit]) -> None:
 
 
 def status(output: Path) -> None:
-    """How far a study has come, also while another process runs it."""
+    """Progress of a study, also while another process runs it."""
     manifest, done, failed = counts(output / STORE)
     print(f"{done} of {manifest['count']} groups of trials done, {len(failed)} failed")
     lines = (output / STORE / "log.txt").read_text("utf-8").splitlines()
@@ -134,10 +134,10 @@ def status(output: Path) -> None:
 
 
 def read_study(path: Path, lowpass: float | None, reserves: float) -> list[Unit]:
-    """Units of a study; a cell that is empty has what the row above has for the same subject.
+    """Units of a study; an empty cell has the value of the row above for the same subject.
 
     Raises:
-        DescriptionError: a row that lacks something, or files that do not exist.
+        DescriptionError: an incomplete row, or files that do not exist.
     """
     files.existing(path)
     with open(path, encoding="utf-8-sig", newline="") as file:
@@ -161,7 +161,7 @@ def read_study(path: Path, lowpass: float | None, reserves: float) -> list[Unit]
             continue
         _row(path, line, row, subjects, trials)
     if not trials:
-        raise DescriptionError(f"{path.name}: there are no trials in it")
+        raise DescriptionError(f"{path.name}: it contains no trials")
     units = []
     for name, own in trials.items():
         about = subjects[name]
@@ -224,7 +224,7 @@ def _row(
     if known["scale"] and not known["static"]:
         raise DescriptionError(f"{where}: {subject!r} has a setup file of scaling, and no static trial")
     if not row["trial"]:
-        return  # a row may say what is the subject's only
+        return  # a row may only have data of the subject
     name = row.get("name") or Path(row["trial"]).stem
     own = trials.setdefault(subject, [])
     if name in {t.name for t in own}:
@@ -235,7 +235,7 @@ def _row(
 
 
 def setups_of(folder: Path) -> list[Unit]:
-    """Units of a folder: setup files that read what others write run after them, in one unit.
+    """Units of a folder: setup files that depend on others run after them, in one unit.
 
     Raises:
         DescriptionError: there are none.
@@ -273,7 +273,7 @@ def _head(path: Path) -> str:
 
 
 def _with_contents(unit: Unit) -> Unit:
-    """With a digest of all that it reads: other data are another study."""
+    """The unit with a digest of its input: other data are another study."""
     named = [unit.model, unit.scale, unit.static, *unit.setups]
     named += [name for t in unit.trials for name in (t.file, t.loads)]
     out = hashlib.sha256(repr(unit).encode())
@@ -285,7 +285,7 @@ def _with_contents(unit: Unit) -> Unit:
     return replace(unit, contents=out.hexdigest())
 
 
-# ---- what came of it ---------------------------------------------------------------------------------------
+# ---- results ---------------------------------------------------------------------------------------
 
 
 def _rows(found: Sweep, units: Sequence[Unit]) -> list[dict[str, Any]]:
@@ -343,7 +343,7 @@ def _write(output: Path, study: Path, found: Sweep, rows: Sequence[Mapping[str, 
     quality = Section(
         "Quality, worst first",
         [
-            "What is worst about each, with its guideline; a result that fails should not be used before it is mended."
+            "The worst check of each, with its guideline; a result that fails should not be used before it is corrected."
         ],
         table=(("subject, trial", "verdict", "worst"), body),
     )

@@ -1,5 +1,5 @@
-"""What a worker does for `condyle batch`: some trials of a subject, from a static trial to tables of results, or some
-setup files that read what each other write."""
+"""The work of a process of `condyle batch`: some trials of a subject, from a static trial to tables of
+results, or some setup files that depend on each other."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from condyle.table.titles import split_title
 SHARES = 101
 """Points of a trial's time, from 0 to 100 %, for means over trials."""
 APART = 0.08
-"""[m] Markers of a body that are at least so far apart say how large it is."""
+"""[m] Least distance of two markers that determine the size of a body."""
 FEW = 20_000_000
 """Bytes of a subject's trials below which its machine code is not optimized."""
 MEANS = ("kinematics", "moments", "activations", "loads")
@@ -42,7 +42,7 @@ MEANS = ("kinematics", "moments", "activations", "loads")
 
 @dataclass(frozen=True)
 class Trial:
-    """One row of the table of a study; empty texts where it says nothing.
+    """One row of the table of a study; empty texts for missing values.
 
     Attributes:
         name: of the trial, in tables.
@@ -61,20 +61,20 @@ class Trial:
 
 @dataclass(frozen=True)
 class Unit:
-    """What runs together: trials of one subject, or setup files.
+    """A unit of work: trials of one subject, or setup files.
 
     Attributes:
         subject: its name.
         model: as of `condyle analyze`.
         scale: OpenSim's setup file of a ScaleTool for all subjects.
         static: markers of a static trial; none for a model that is the subject's already.
-        mass: [kg]; NaN if it is not known.
+        mass: [kg]; NaN if unknown.
         lowpass: [Hz] for coordinates.
         reserves: optimal forces of reserve actuators [N m, N].
         trials: of it.
-        setups: setup files, in order, instead of all else.
-        contents: a digest of all files that are read, and of what is asked.
-        part: added to names of tables, of a subject with many trials.
+        setups: setup files, in order, instead of all other fields.
+        contents: a digest of all input files and options.
+        part: added to names of tables of a subject with many trials.
     """
 
     subject: str
@@ -91,7 +91,7 @@ class Unit:
 
 
 def run_unit(member: Mapping[str, float], units: Sequence[Unit], output: str) -> dict[str, Any]:
-    """The work of the sweep. Tables of the subject are written into `output`; what comes back is the quality of
+    """The work of the sweep. Tables of the subject are written into `output`; the result is the quality of
     each trial, as JSON, and mean curves."""
     unit = units[int(member["unit"])]
     folder = Path(output) / unit.subject
@@ -115,7 +115,8 @@ def run_unit(member: Mapping[str, float], units: Sequence[Unit], output: str) ->
 
 @contextmanager
 def _quickly(unit: Unit) -> Iterator[None]:
-    """A subject with few frames compiles longer than its trials run: without optimization, unless the user chose."""
+    """A subject with few frames compiles longer than its trials run: it is compiled without optimization,
+    unless the user chose."""
     few = sum(Path(t.file).stat().st_size for t in unit.trials if Path(t.file).exists()) < FEW
     chosen = "CONDYLE_OPTIMIZE" in os.environ
     if few and not chosen:
@@ -155,7 +156,7 @@ def _trials(unit: Unit, folder: Path) -> tuple[list[dict[str, Any]], dict[str, A
 
 
 class _Said:
-    """What is noticed about a trial."""
+    """Notes and checks of a trial."""
 
     def __init__(self, subject: str, trial: str) -> None:
         self.subject, self.trial, self.failed = subject, trial, ""
@@ -163,7 +164,7 @@ class _Said:
         self.notes: list[str] = []
 
     def row(self, before: Sequence[Check], seconds: float) -> dict[str, Any]:
-        """As JSON takes it; the worst check decides."""
+        """The row for JSON; the worst check decides."""
         quality = Quality([*before, *self.checks])
         worst = quality.worst
         return {
@@ -212,7 +213,7 @@ def _model(model: str) -> cd.System:
 
 
 def measurements(system: cd.System, markers: cd.Markers) -> list[Measurement]:
-    """How large each body is: by its two markers that are farthest apart in the model."""
+    """Measurements of each body: by its two markers that are farthest apart in the model."""
     found = []
     for body in system.bodies:
         own = [n for n in system.markers if n in markers.names and system.marker(n).body == body.name]

@@ -13,7 +13,7 @@ class CommandSteps(Bar):
     """The steps of a command, inside a `with`.
 
     Args:
-        count: how many there will be.
+        count: number of steps.
     """
 
     @contextmanager

@@ -15,23 +15,21 @@ MARKERS = (".trc", ".c3d")
 def convert(
     source: Path, target: Path, units: str | None, vertical: str | None, degrees: bool | None, force: bool
 ) -> str:
-    """Write a file in the format of its ending; returns a message on what was done.
+    """Write a file in the format of its ending; returns a message on the result.
 
     Args:
         source: .mot, .sto, .csv, .tsv, .npz, .trc or .c3d; or a model, .osim.
         target: .mot, .sto, .csv or .npz; .trc for markers; .osim for a model.
-        units: of the positions of markers in the source; by default what it says.
+        units: of the positions of markers in the source; by default from the file.
         vertical: axis of markers that points up and becomes y.
-        degrees: whether angles of the source are in degrees; by default what it says.
+        degrees: whether angles of the source are in degrees; by default from the file.
         force: overwrite what is there.
     """
     start, end = source.suffix.lower(), target.suffix.lower()
     if not source.is_file():
         raise DescriptionError(f"{source}: no such file")
     if target.exists() and not force:
-        raise DescriptionError(
-            f"{target}: exists already; choose another name, or let it be overwritten by --force"
-        )
+        raise DescriptionError(f"{target}: exists already; choose another name, or overwrite it by --force")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         what = _converted(source, target, start, end, units, vertical, degrees)
@@ -67,7 +65,7 @@ def _converted(
 def _model(source: Path, target: Path, start: str, end: str) -> str:
     if start != ".osim":
         raise DescriptionError(
-            f"{source}: a {start or 'file without an ending'} does not become a model; "
+            f"{source}: a {start or 'file without an ending'} cannot become a model; "
             "tables go to .mot, .sto, .csv or .npz, markers to .trc too"
         )
     if end != ".osim":

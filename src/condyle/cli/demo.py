@@ -22,7 +22,8 @@ from condyle.viewer.shown import has_screen
 DATA = Path(__file__).parent / "data" / "arm26_opensim.csv"
 FRAMES = 101
 MIDDLE = slice(10, 91)
-"""Frames that are compared: OpenSim's tools take accelerations from splines, which are off near the ends."""
+"""Frames that are compared: OpenSim's tools use accelerations of splines, which are inaccurate near the
+ends."""
 NUMBERS = {
     "kinematics": "7",
     "fibers": "12",
@@ -89,9 +90,9 @@ def _run(output: Path | None, ending: str, force: bool, open_: bool) -> bool:
 NEXT = """
 Try next
   condyle demo                          again: the machine code now comes from the cache
-  condyle show arm26 MOTION.mot         see a motion of yours
+  condyle show arm26 MOTION.mot         see your own motion
   condyle analyze arm26 MOTION.mot      the same study for it
-  condyle analyze leg.py MOTION.mot     and for a system of yours, from a Python file"""
+  condyle analyze leg.py MOTION.mot     and for your own system, from a Python file"""
 
 
 def elbow(system: cd.System) -> cd.Motion:
@@ -113,7 +114,7 @@ class Difference:
     """The largest difference between our numbers and OpenSim's, over the MIDDLE frames.
 
     Attributes:
-        what: is compared.
+        what: the compared quantity.
         largest: the difference.
         size: the largest value.
         unit: of both.
@@ -138,7 +139,7 @@ COMPARED = (
         "activations_isometric",
         "activations, without curves",
         "",
-        "OpenSim's optimization takes moment arms that are up to 0.26 mm off its own lengths where muscles "
+        "OpenSim's optimization uses moment arms that differ by up to 0.26 mm from its own lengths where muscles "
         "wrap.",
     ),
     ("activations_active", "activations, with curves", "", "Likewise."),
@@ -200,6 +201,6 @@ def page(found: Analysis, opensim: cd.Table, rows: list[Difference], ending: str
         opensim,
         MIDDLE,
         NUMBERS,
-        [Section("How far OpenSim and Condyle agree", table=table)],
+        [Section("Agreement of OpenSim and Condyle", table=table)],
         {"passive": CMC},
     )

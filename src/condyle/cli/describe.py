@@ -1,4 +1,4 @@
-"""`condyle describe`: what a model is made of, as text."""
+"""`condyle describe`: the parts of a model, as text."""
 
 from __future__ import annotations
 

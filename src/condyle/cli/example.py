@@ -1,4 +1,4 @@
-"""`condyle example`: a subject with a recording, in the files that a laboratory has."""
+"""`condyle example`: a subject with a recording, in files as from a laboratory."""
 
 from __future__ import annotations
 

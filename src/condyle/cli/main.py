@@ -36,17 +36,17 @@ def _setups(words: list[str]) -> list[Path]:
 
 
 def _run(app: Callable[..., object]) -> object:
-    """A command; words that it does not understand are an error as any other, with the exit code 2."""
+    """Run a command; arguments that it does not understand are an error, with the exit code 2."""
     try:
         return app(standalone_mode=False)
     except Exception as error:  # UsageError of click, or of Typer's own copy of it
         if not hasattr(error, "format_message"):
             raise
-        if type(error).__name__ == "NoArgsIsHelpError":  # what it is for has been printed
+        if type(error).__name__ == "NoArgsIsHelpError":  # its help has been printed
             return 2
         of = getattr(getattr(error, "ctx", None), "command_path", "condyle")
         said = error.format_message().rstrip(".")
-        complain("error", f"{said}{'' if said.endswith('?') else '.'} How it is used: {of} --help")
+        complain("error", f"{said}{'' if said.endswith('?') else '.'} For usage: {of} --help")
         return getattr(error, "exit_code", 2)
 
 
@@ -74,8 +74,8 @@ def main() -> None:
 
 
 def command() -> None:
-    """The same as a process: it ends at once where nothing is left to do. To take the interpreter apart, and
-    to look for garbage in what a run keeps, took a quarter of some tools."""
+    """Entry point as a process: it ends immediately. Shutting down the interpreter, and the search for
+    garbage in the results of a run, took a quarter of the time of some tools."""
     gc.set_threshold(100_000, 50, 50)
     code: object = 0
     try:
@@ -89,6 +89,6 @@ def command() -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, ValueError):  # a reader that is gone: Python says so
+    except (OSError, ValueError):  # the reader has closed; Python reports it
         raise SystemExit(code) from None
     os._exit(code or 0)

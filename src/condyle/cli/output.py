@@ -1,5 +1,5 @@
-"""Folders of results: they appear whole, under a name that was free, and nothing of anybody is overwritten
-unless asked."""
+"""Folders of results: they appear complete, under an unused name, and existing files are overwritten on
+request only."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from condyle.errors import CondyleError
 
 
 def refuse_unwritable(folder: Path | None, force: bool, option: str = "--output") -> None:
-    """Say now, rather than after the work, that nothing can be written. Nothing is made yet.
+    """Report before the work that nothing can be written. Nothing is created yet.
 
     Args:
         folder: as the user gave it; None is a new one in the current folder.
-        force: what is there may be overwritten.
-        option: how the command calls the folder.
+        force: existing files may be overwritten.
+        option: of the command for the folder.
     """
     place = "the current folder" if folder is None else f"{option} {str(folder)!r}"
     full = (folder or Path()).absolute()
     if folder is not None and full.is_dir() and any(full.iterdir()) and not force:
         raise CondyleError(
-            f"{place}: exists already and is not empty; choose another folder, or let files "
-            "of the same names be overwritten by --force"
+            f"{place}: exists already and is not empty; choose another folder, or overwrite files "
+            "of the same names by --force"
         )
     try:
         if full.exists() and not full.is_dir():
@@ -45,15 +45,15 @@ def first_unused(path: Path) -> Path:
 
 
 class NewFolder:
-    """A folder to write into, inside a `with`: a temporary one, which takes its place when the block ends and
-    is removed if that fails.
+    """A folder to write into, inside a `with`: a temporary one, which replaces it when the block ends and is
+    removed if that fails.
 
     Args:
-        folder: where the results go. If it exists, files in it whose names are equal are replaced.
+        folder: for the results. If it exists, files of equal names are replaced.
         default: the name if none is given: the first unused of default, default-2, default-3, ...
 
     Attributes:
-        path: where to write; after the block, where the results are.
+        path: the folder to write into; after the block that of the results.
     """
 
     def __init__(self, folder: Path | None, default: str) -> None:

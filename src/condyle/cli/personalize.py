@@ -31,7 +31,7 @@ def run(
         trials: recordings.
         static: of the subject standing.
         loads: of the trials, in their order; None without.
-        markers: a MarkerSet that is added.
+        markers: a MarkerSet to add.
         given: mass, height, sizes and symmetric of `cd.personalize`.
         output: folder; None is the first unused of MODEL-subject, MODEL-subject-2, ...
         force: overwrite what is there.

@@ -1,4 +1,4 @@
-"""`condyle run`: setup files of OpenSim's tools, one after the other or several at once."""
+"""`condyle run`: setup files of OpenSim's tools, in order or several at once."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from condyle.opensim.setup.setup_file import Report
 Needs = dict[Path, list[Path]]
 """Files that must be done before each."""
 Later = dict[Path, list[str]]
-"""What each reads that a file after it writes, as messages."""
+"""Messages on files that each reads and a later one writes."""
 SHOWN = 8
-"""Notes that are shown of a file."""
+"""Number of notes of a file that are shown."""
 
 
 def begin(setups: Sequence[Path], jobs: int | None) -> None:
@@ -42,7 +42,7 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
 
     Args:
         setups: the files.
-        jobs: how many run at once; as many as there are cores, if None.
+        jobs: number that run at once; the number of cores if None.
     """
     setups = list(dict.fromkeys(setups))
     jobs = min(len(setups), jobs or os.cpu_count() or 1)
@@ -61,7 +61,7 @@ def run(setups: Sequence[Path], jobs: int | None) -> bool:
 
 
 def _one_by_one(setups: Sequence[Path], needed: Needs, later: Later) -> dict[Path, str]:
-    """What went wrong, by file."""
+    """Errors, by file."""
     done: dict[Path, str] = {}
     bar = Bar(len(setups))
     for path in setups:
@@ -80,7 +80,7 @@ def _one_by_one(setups: Sequence[Path], needed: Needs, later: Later) -> dict[Pat
 
 
 def _tell(bar: Bar, begin: float, step: str) -> None:
-    """A step begins: in the bar, or as a line where there is none."""
+    """Report the start of a step: in the bar, or as a line without one."""
     if bar.on:
         bar.show(step)
     else:
@@ -88,14 +88,14 @@ def _tell(bar: Bar, begin: float, step: str) -> None:
 
 
 def _lost(path: Path, needed: Needs, done: dict[Path, str]) -> str:
-    """Why a file is not run: what another one was to write does not exist."""
+    """Why a file is not run: its input from another file does not exist."""
     failed = [str(other) for other in needed[path] if done.get(other)]
-    return f"not run: it reads what {', '.join(failed)} was to write, which failed" if failed else ""
+    return f"not run: it needs the output of {', '.join(failed)}, which failed" if failed else ""
 
 
 def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> dict[Path, str]:
-    """The same, several at a time, each in a process of its own. Their steps are told as they begin. A file
-    that reads what another one writes waits for it."""
+    """Run several at a time, each in its own process, and report their steps. A file that depends on another
+    one waits for it."""
     from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
     from multiprocessing import get_context
 
@@ -141,7 +141,7 @@ def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> 
                 except Exception as lost_process:  # the process has died
                     report, error = None, f"{type(lost_process).__name__}: {lost_process}"
                 ended(path, report, error)
-    except BaseException:  # Ctrl-C: begin nothing else, and end what runs
+    except BaseException:  # Ctrl-C: start nothing else, and end running ones
         children = list((getattr(pool, "_processes", None) or {}).values())
         pool.shutdown(wait=False, cancel_futures=True)
         for child in children:
@@ -162,8 +162,8 @@ def _at_once(setups: Sequence[Path], needed: Needs, later: Later, jobs: int) -> 
 
 @contextmanager
 def _deaf() -> Iterator[None]:
-    """Processes that are started inside do not hear Ctrl-C, which comes to all: the first one ends them. Here
-    it is heard afterward."""
+    """Processes that start inside ignore Ctrl-C, which all receive: the first process ends them. Here it
+    takes effect afterward."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
@@ -175,7 +175,7 @@ def _deaf() -> Iterator[None]:
 
 
 _told: Any = None
-"""Where a process tells its steps."""
+"""Queue for reports of steps from a process."""
 
 
 def _listen(told: Any) -> None:
@@ -189,7 +189,7 @@ def _attempt_told(path: Path) -> tuple[Report | None, str]:
 
 
 def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:
-    """What came of a file, and what went wrong: whatever is raised, the next file runs."""
+    """The report of a file, and its error: whatever is raised, the next file runs."""
     try:
         return (run_setup(path, tell) if callable(tell) else run_setup(path)), ""
     except Exception as error:
@@ -197,19 +197,19 @@ def attempt(path: Path, tell: object = None) -> tuple[Report | None, str]:
 
 
 def words(error: Exception) -> str:
-    """What to say of an error; one that was not foreseen says where it comes from."""
+    """Text of an error; with its origin if it is unexpected."""
     if isinstance(error, (CondyleError, OSError)):
         return str(error)
     last = traceback.extract_tb(error.__traceback__)[-1]
     said = f": {error}" if str(error) else ""
     return (
-        f"{type(error).__name__}{said} (in {Path(last.filename).name}, line {last.lineno}). This was not "
-        "foreseen: is what CHECK and note say above the cause? If not, please report it"
+        f"{type(error).__name__}{said} (in {Path(last.filename).name}, line {last.lineno}). This is "
+        "unexpected: do CHECK and note above give the cause? If not, please report it"
     )
 
 
 def _show(report: Report | None, error: str, later: Sequence[str]) -> None:
-    """What was noticed, then what failed."""
+    """Print notes and checks, then the error."""
     if report is not None:
         for file in report.files:
             say("wrote", _short(file))

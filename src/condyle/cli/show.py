@@ -38,10 +38,10 @@ def show(
         degrees: whether angles of the motion are in degrees; None asks the file.
         force: overwrite what is there.
         open_: in the browser, where there is a screen.
-        beside: files of what is shown with it: markers, loads, color, compare (a list).
+        beside: further files to show: markers, loads, color, compare (a list).
         picture: file of a picture.
         movie: file of a movie.
-        view: from where it is seen.
+        view: direction of view.
         geometry: folders with meshes.
     """
     for option, path in (("output", output), ("picture", picture), ("movie", movie)):

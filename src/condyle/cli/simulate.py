@@ -1,4 +1,4 @@
-"""Studies of a system that a Python file describes, for the command line."""
+"""Simulation of a system from a Python file, for the command line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from condyle.studies.simulate import simulate
 from condyle.system.state import State
 
 MOST_ROWS = 10_000_000
-"""Rows that a table may have: some gigabytes of text."""
+"""Largest number of rows of a table: some gigabytes of text."""
 
 
 def simulate_file(
@@ -35,10 +35,10 @@ def simulate_file(
     force: bool = False,
     contact_forces: Path | None = None,
 ) -> int:
-    """Simulate with a progress bar and save the motion, as far as it came.
+    """Simulate with a progress bar and save the motion, also if it ended early.
 
     Args:
-        file: Python that makes a `system`, and a `state` to start from.
+        file: Python with a `system`, and a `state` to start from.
         t_final: [s].
         out: a .csv, written whole or not at all.
         accuracy: of `cd.simulate`.
@@ -93,9 +93,9 @@ def simulate_file(
 
 
 class Signals:
-    """Ctrl-C and requests to end (SIGTERM, SIGHUP). Before `keep` they interrupt as ever; after it they are
-    only remembered, and the run ends at the next look at `number`: so nothing that was computed is lost,
-    however many come."""
+    """Ctrl-C and requests to end (SIGTERM, SIGHUP). Before `keep` they interrupt as usual; after it they are
+    only recorded, and the run ends at the next check of `number`: so no results are lost, however many
+    come."""
 
     def __init__(self) -> None:
         self.number, self._old = 0, {}  # type: ignore[var-annotated]
@@ -104,10 +104,10 @@ class Signals:
         return self
 
     def keep(self) -> None:
-        """From now on, there is something to keep."""
+        """From now on, there are results to save."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP") if not self._old else ():
             number = getattr(signal, name, None)
-            # what the caller ignores stays ignored
+            # signals that the caller ignores stay ignored
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 self._old[number] = signal.signal(number, self._remember)
 
@@ -167,7 +167,7 @@ def _check_rows(rate: float | None, span: float) -> None:
 
 
 def _times(traj: Trajectory, rate: float | None) -> Array | None:
-    """So many times per second, and the end."""
+    """Times at a rate per second, and the end."""
     if rate is None:
         return None
     first, last = float(traj.t[0]), float(traj.t[-1])

@@ -1,4 +1,4 @@
-"""Systems for the command line: a ready model by its name, or what a Python file makes."""
+"""Systems for the command line: a ready model by its name, or a system from a Python file."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from condyle.system.state import State
 from condyle.system.system import System
 
 OTHERS = (".trc", ".c3d", ".mot", ".sto", ".csv", ".npz", ".xml")
-"""Files of the field that are no models."""
+"""Files of the field that are not models."""
 
 
 def system_of(given: str, geometry: Sequence[Path] = ()) -> System:
-    """The System that a command is about.
+    """The System of a command.
 
     Args:
         given: the name of a ready model, a Python file, FILE.py:NAME for one of its variables, or a model
@@ -59,7 +59,7 @@ def system_of(given: str, geometry: Sequence[Path] = ()) -> System:
 
 
 def names_of(file: Path) -> dict[str, Any]:
-    """The variables that a Python file makes when it is run.
+    """The variables of a Python file after it is run.
 
     Raises:
         DescriptionError: there is no such file, or it raises an error: which, and in which of its lines.
@@ -70,7 +70,7 @@ def names_of(file: Path) -> dict[str, Any]:
             return runpy.run_path(str(file))
         except SystemExit as error:
             raise DescriptionError(
-                f"{file}: it ended by itself (exit code {error.code}) before a System could be taken from it"
+                f"{file}: it exited (exit code {error.code}) before it created a System"
             ) from None
         except Exception as error:
             raise DescriptionError(f"{file}{_line(error, file)}: {_said(error)}") from error
@@ -112,7 +112,7 @@ def start_of(file: Path) -> State:
 
 @contextlib.contextmanager
 def beside(file: Path) -> Iterator[None]:
-    """Import what is beside a file, as Python does when it runs it."""
+    """Allow imports from a file's folder, as Python does when it runs it."""
     folder = str(file.resolve().parent)
     sys.path.insert(0, folder)
     try:
@@ -123,7 +123,7 @@ def beside(file: Path) -> Iterator[None]:
 
 
 def _only(names: dict[str, Any], file: Path) -> System:
-    """`system`, or the only System there is."""
+    """`system`, or the only System."""
     found = {name: value for name, value in names.items() if isinstance(value, System)}
     if isinstance(names.get("system"), System):
         return found["system"]
@@ -135,14 +135,14 @@ def _only(names: dict[str, Any], file: Path) -> System:
             and not name.startswith("_")
             and getattr(value, "__module__", None) == names["__name__"]
         ]
-        hint = f"; does {makers[0]}() make one? Then add system = {makers[0]}()" if makers else ""
+        hint = f"; does {makers[0]}() create one? Then add system = {makers[0]}()" if makers else ""
         raise DescriptionError(
-            f"{file}: it makes no cd.System{hint}; expected a variable such as system = cd.System()"
+            f"{file}: it creates no cd.System{hint}; expected a variable such as system = cd.System()"
         )
     if len({id(value) for value in found.values()}) > 1:
         raise DescriptionError(
-            f"{file}: it makes several Systems: {', '.join(found)}; call the one that is "
-            f"meant `system`, or give {file}:{next(iter(found))}"
+            f"{file}: it creates several Systems: {', '.join(found)}; call the intended "
+            f"one `system`, or give {file}:{next(iter(found))}"
         )
     return next(iter(found.values()))
 

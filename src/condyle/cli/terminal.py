@@ -30,14 +30,14 @@ COLORS = {
     "quality": "1",
     "result": "1",
 }
-"""Of marks and of verdicts, as numbers of ANSI."""
+"""Colors of marks and of verdicts, as ANSI numbers."""
 MARK = 8
-"""Letters of a mark, with the space after it."""
+"""Width of a mark, with the space after it."""
 BAR = 24
 
 
 def is_colored(stream: TextIO) -> bool:
-    """Whether colors are seen."""
+    """Whether colors are used."""
     if os.environ.get("NO_COLOR"):
         return False
     return bool(os.environ.get("FORCE_COLOR")) or (stream.isatty() and os.environ.get("TERM") != "dumb")
@@ -105,7 +105,7 @@ def say_table(block: Block, mark: str = "") -> None:
 
 
 class Bar:
-    """A line at the bottom of a terminal, inside a `with`: how much is done, and what is being done. Elsewhere
+    """A line at the bottom of a terminal, inside a `with`: the progress, and the present step. Elsewhere
     nothing is drawn.
 
     Args:
@@ -118,7 +118,7 @@ class Bar:
         self._what, self._deaf = "", list[Callable[[], object]]()
 
     def __enter__(self) -> Self:
-        if self.on:  # what is compiled is said in the bar, not on a line of its own
+        if self.on:  # compilation is shown in the bar, not on a separate line
             self._deaf.append(
                 notice.listen(
                     lambda made: self._draw(f"{self._what}: compiling {made}" if made else self._what)
@@ -132,7 +132,7 @@ class Bar:
         self.clear()
 
     def show(self, what: str) -> None:
-        """Say what is being done."""
+        """Show the present step."""
         self._what = what
         self._draw(what)
 
@@ -147,6 +147,6 @@ class Bar:
         print(f"\r\x1b[2K{text[: width - 1]}", end="", file=sys.stderr, flush=True)
 
     def clear(self) -> None:
-        """Take it away, before something else is printed."""
+        """Remove it, before something else is printed."""
         if self.on:
             print("\r\x1b[2K", end="", file=sys.stderr, flush=True)

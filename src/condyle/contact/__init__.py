@@ -1,4 +1,4 @@
-"""Contact that comes and goes: surfaces of bodies, materials, and laws between them.
+"""Contact: surfaces of bodies, their materials, and the laws of force between them.
 `system.add_contact("heel", floor, heel)`, or as any force `cd.contact.HuntCrossley(floor, heel)`."""
 
 from typing import TYPE_CHECKING
@@ -37,6 +37,6 @@ _ELSEWHERE = {
     "TimeStepping": "cd.integrators.TimeStepping",
     "Friction": "numbers of cd.contact.Material and cd.contact.Rigid",
 }
-"""Hints for names of other libraries that have no class here."""
+"""Hints for names of other libraries without a class here."""
 
 __all__, __getattr__ = family(__name__, _ELSEWHERE)

@@ -1,5 +1,5 @@
-"""Pairs of kinds of surfaces that can touch, one function each: closed forms here, solvers in files of their
-own. Frames S of surfaces; a normal u in S goes out of the surface."""
+"""One function for each pair of kinds of surfaces that can touch: closed forms here, solvers in other files.
+Frames S of surfaces; a normal u in S points out of the surface."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from condyle.laws.described import sx
 from condyle.spatial.algebra import all_of, any_of
 
 LEAST = 0.1
-"""Cosine below which the curvature around a ring does not fall on a half-space."""
+"""Cosine below which the curvature around a ring is ignored on a half-space."""
 
 
 def plane_sphere(a: HalfSpace, A: SurfacePose, b: Sphere, B: SurfacePose) -> Touch:
@@ -38,8 +38,7 @@ def plane_sphere(a: HalfSpace, A: SurfacePose, b: Sphere, B: SurfacePose) -> Tou
 
 
 def sphere_sphere(a: Sphere, A: SurfacePose, b: Sphere, B: SurfacePose) -> Touch:
-    """Where the centers coincide the normal is not defined: it is taken as zero there, and so is the
-    force."""
+    """If the centers coincide the normal is undefined; it and the force are set to zero."""
     distance, n = length_and_direction(b.center_at(B) - a.center_at(A))
     x = sx(a.radius) + sx(b.radius) - distance
     R = sx(a.radius) * sx(b.radius) / (sx(a.radius) + sx(b.radius))
@@ -49,7 +48,7 @@ def sphere_sphere(a: Sphere, A: SurfacePose, b: Sphere, B: SurfacePose) -> Touch
 def plane_torus(a: HalfSpace, A: SurfacePose, b: Torus, B: SurfacePose) -> Touch:
     """The support of the circle, |u_xy|, is rounded to sqrt(|u_xy|^2 + flat^2), and the lowest point is its
     gradient:
-    then the depth changes as that point moves, and no energy is made."""
+    then the depth changes as that point moves, and no energy is created."""
     n, height = a.plane(A)
     R, p = b.frame(B)
     u = -R.T @ n
@@ -57,7 +56,7 @@ def plane_torus(a: HalfSpace, A: SurfacePose, b: Torus, B: SurfacePose) -> Touch
     e = ca.vertcat(u[:2] / support, 0)
     lowest = p + R @ (sx(b.radius) * e + sx(b.tube_radius) * u)
     x = height - ca.dot(n, p) + sx(b.radius) * support + sx(b.tube_radius)
-    # a ring that lies flat has contact along a line: it counts as tilted by LEAST
+    # a flat ring has contact along a line: it counts as tilted by LEAST
     cos = (ca.sumsqr(u[:2]) ** 4 + LEAST**8) ** 0.125
     curvature = R @ b.curvature(u, cos) @ R.T
     return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, 2 / ca.trace(curvature), curvature)
@@ -69,7 +68,7 @@ def plane_slice(a: HalfSpace, A: SurfacePose, b: Slice, B: SurfacePose) -> Touch
     R, p = b.frame(B)
     radius, axis = sx(b.radius), R[:, 2]
     down = -(n - ca.dot(n, axis) * axis)
-    sine = ca.sqrt(ca.fmax(ca.sumsqr(down), 1e-12))  # one that stands does not touch with its side
+    sine = ca.sqrt(ca.fmax(ca.sumsqr(down), 1e-12))  # a standing one does not touch with its side
     lowest = p + radius * down / sine
     x = height - ca.dot(n, p) + radius * sine
     return Touch(x, n, lowest + (height - ca.dot(n, lowest)) * n, radius, line=(radius, radius, sx(b.width)))
@@ -89,9 +88,9 @@ def roller_slice(a: Roller, A: SurfacePose, b: Slice, B: SurfacePose) -> Touch:
 
 
 def sphere_torus(a: Sphere, A: SurfacePose, b: Torus, B: SurfacePose) -> Touch:
-    """On the ring's axis the nearest point is not defined: x of S is taken. A ball that sits in a ring
-    touches it along a circle: where they overlap a radian around the ring from the nearest point as well,
-    the disc across the ring there and that of the ball, the result is NaN (57a)."""
+    """On the ring's axis the nearest point is undefined, and x of S is used. A ball that sits in a ring
+    touches it along a circle: if the ball's disc and the ring's cross-section also overlap one radian around
+    the ring from the nearest point, the result is NaN (57a)."""
     R, p = b.frame(B)
     y = R.T @ (a.center_at(A) - p)
     length, along = length_and_direction(y[:2])
@@ -180,15 +179,15 @@ PAIRS: dict[tuple[type, type], Callable[[Any, SurfacePose, Any, SurfacePose], To
 
 
 SOLVED = frozenset({Cylinder, Ellipsoid, HeightField, Implicit, Torus})
-"""Kinds whose closest points may not be found; on a half-space those of ellipsoids are always found."""
+"""Kinds whose closest points a solver may fail to find; those of ellipsoids on a half-space never fail."""
 
 
 BY_POINTS = frozenset({Box, Cylinder, HalfSpace, HeightField, Sphere, Torus})
-"""Kinds that points touch: the solvers of others need curvatures."""
+"""Kinds that points can touch: the solvers of others need curvatures."""
 
 
 def kind(surface: ContactSurface) -> type[ContactSurface]:
-    """As which kind it touches others: a point is a sphere without a radius."""
+    """The kind as which it touches others: a point is a sphere without a radius."""
     return Sphere if isinstance(surface, Point) else type(surface)
 
 
@@ -211,20 +210,20 @@ def check_pair(a: ContactSurface, b: ContactSurface, what: str) -> None:
     if isinstance(a, Point) and isinstance(b, Point):
         raise DescriptionError(
             f"{what}: points on {a.body!r} and {b.body!r}: two points have no size and "
-            "never meet; take a cd.contact.Sphere for one of them"
+            "never meet; use a cd.contact.Sphere for one of them"
         )
     kinds = kind(a), kind(b)
     if a.by_points or b.by_points:
         raise DescriptionError(
-            f"{what}: {kinds[0].__name__} and {kinds[1].__name__}: meshes touch by "
-            "cd.contact.ElasticFoundation, which system.add_contact takes for them"
+            f"{what}: {kinds[0].__name__} and {kinds[1].__name__}: meshes need "
+            "cd.contact.ElasticFoundation, which system.add_contact uses for them"
         )
     for point, other in ((a, b), (b, a)):
         if isinstance(point, Point) and kind(other) not in BY_POINTS:
             raise DescriptionError(
                 f"{what}: no contact between Point and {type(other).__name__}; points "
-                f"touch {', '.join(sorted(x.__name__ for x in BY_POINTS))}; take a small "
-                "cd.contact.Sphere in its place"
+                f"touch {', '.join(sorted(x.__name__ for x in BY_POINTS))}; use a small "
+                "cd.contact.Sphere instead"
             )
     if a.pieces(b) or b.pieces(a):
         raise DescriptionError(
@@ -249,7 +248,7 @@ def check_pair(a: ContactSurface, b: ContactSurface, what: str) -> None:
 
 
 def check_yielding(a: ContactSurface, b: ContactSurface, what: str) -> None:
-    """Raise DescriptionError if a surface is rigid: no law of force has numbers for it."""
+    """Raise DescriptionError if a surface is rigid, because laws of force need compliant materials."""
     for surface in (a, b):
         if isinstance(surface.made_of, Rigid):
             raise DescriptionError(
@@ -261,7 +260,7 @@ def check_yielding(a: ContactSurface, b: ContactSurface, what: str) -> None:
 
 
 def touch(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: SurfacePose) -> Touch:
-    """Where two surfaces are closest, from a to b."""
+    """The closest points of two surfaces, from a to b."""
     kinds = kind(a), kind(b)
     if kinds in PAIRS:
         return PAIRS[kinds](a, A, b, B)

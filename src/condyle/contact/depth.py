@@ -27,7 +27,7 @@ class SurfacePair(Composed):
     """A quantity of the closest points of two surfaces; a subclass defines it.
 
     Attributes:
-        quantity: what it is called.
+        quantity: its name.
     """
 
     quantity: ClassVar[str]
@@ -52,14 +52,14 @@ class SurfacePair(Composed):
         return [*super().parameters(), *self.a.parameters(), *self.b.parameters()]
 
     def closest(self, R_a: SX, p_a: SX, R_b: SX, p_b: SX) -> Touch:
-        """Where they are closest, from its parts."""
+        """Closest points, from the parts of poses."""
         find = deepest if self.a.by_points or self.b.by_points else touch
         return find(self.a, GivenPose(R_a, p_a), self.b, GivenPose(R_b, p_b))
 
 
 @dataclass(frozen=True, eq=False)
 class Depth(ExplainsCalls, SurfacePair):
-    """How deep two surfaces overlap [m]; below zero where they are apart. A force on it pushes both bodies
+    """Depth by which two surfaces overlap [m]; negative if they are apart. A force on it pushes both bodies
     along the normal.
 
     Args:
@@ -83,7 +83,7 @@ class Loss(ExplainsCalls, Leaf):
     integral over a run, by `cd.measures.Integral`, is the energy lost.
 
     Args:
-        law: the contact, as it was added: `system.force("heel")`.
+        law: the contact that was added: `system.force("heel")`.
     """
 
     law: ContactLaw

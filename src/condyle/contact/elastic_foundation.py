@@ -3,12 +3,12 @@ sherman2011 section 5.2 and appendix A.1.
 
     K_i = E_i / h_i,   s = K_o / (K_m + K_o),   K = s K_m,   c* = s c_m + (1 - s) c_o                     (48)
 
-of the mesh, m, and the other surface, o. All is in the frame of the mesh. Triangles are rows of a table, of
-which a tree leaves out those that cannot touch: native/searches/tree_sum.py. Derivatives are sums of those of
+of the mesh, m, and the other surface, o. Everything is in the frame of the mesh. Triangles are rows of a
+table; a tree skips those that cannot touch: native/searches/tree_sum.py. Derivatives are sums of those of
 (53), (54) over the same triangles.
 
 Springs are on the body of a mesh, m, and press against the other surface, o. For the centroid y of a triangle
-of area A, with x and n of (44), n out of the other surface:
+of area A, with x and n of (44), n pointing out of the other surface:
 
     P = y + s x n                                                                                         (49)
     f_e = w K A x where x > 0, else 0;   w = 1, or 1/2 of two meshes, whose springs both act              (50)
@@ -26,7 +26,7 @@ of max(x, 0)^2 / 2, zero from z = -9 on,
     with t = -z > 6: Phi = phi / (t + k),  k = 1 / (t + l),  l = 2 / (t + 3 / (t + 4 / (t + ..))),
     x_s = d phi k / (t + k),   V / (w K A) = d^2 phi k l / (2 (t + k))                                   (56b)
 
-of which (56b) is Laplace's fraction, whose differences do not cancel; (19), (11) in place of (51), (9).
+(56b) is Laplace's fraction, whose terms do not cancel. (19), (11) replace (51), (9).
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ LAYER = 9
 REACH = 9.0
 """Smooth springs are zero where x <= -REACH d: 1e-20 of d there."""
 TAIL, LAST = 6.0, 10
-"""t from which on (56b) counts, and its last number."""
+"""t above which (56b) is used, and its last number."""
 Curve = Callable[[ca.SX, MaterialPair], ca.SX]
 
 
 @dataclass(frozen=True)
 class Springs:
-    """What springs press against, and how.
+    """The surface that springs press against, and their law.
 
     Attributes:
         where: the other surface.
@@ -115,7 +115,8 @@ class Springs:
         return xdot, f_e * damped(1 + c * xdot, self.smooth)
 
     def moving(self, p: SX) -> tuple[SX, SX, SX, SX]:
-        """Numbers of the other, w and v of the mesh on it, layer: p of all below but `stored`."""
+        """Numbers of the other surface, w and v of the mesh relative to it, layer: p of the functions below
+        except `stored`."""
         g = self.where.size
         return p[:g], p[g : g + 3], p[g + 3 : g + 6], p[g + 6 :]
 
@@ -149,8 +150,8 @@ class Springs:
         return self.touching(x, layer[8], self.normal_force(elastic, n, v + ca.cross(w, P), layer[2])[1])
 
     def stored(self, p: SX, item: SX) -> SX:
-        """V of (54), f_e n, f_e P, f_e and the area that touches, A Phi where springs are smooth: of p =
-        numbers of the other, layer."""
+        """V of (54), f_e n, f_e P, f_e and the area in contact, A Phi if springs are smooth, of p = numbers
+        of the other surface, layer."""
         g = self.where.size
         x, n, P, f_e = self.spring(p[:g], p[g:], item)
         _, V, share = self.pressed_depth(x, p[-1])
@@ -175,20 +176,21 @@ def smooth_depth(x: SX, d: SX) -> tuple[SX, SX, SX]:
 
 
 MATERIAL = LAYER - 1
-"""Numbers of a layer that come from the materials: all but the depth of smoothing."""
+"""Numbers of a layer that come from the materials: all except the depth of smoothing."""
 
 # all triangles
 
 
 def _near(springs: Springs, ask: Near) -> Callable[[SX, SX], SX]:
-    """A ball of centroids may touch: its center is less than its radius, and what springs reach, away."""
+    """Whether a ball of centroids may touch: its center is nearer than its radius plus the reach of
+    springs."""
     size = springs.where.size
     return lambda p, ball: ask(p[:size], ball[:3], ball[3] + springs.reach(p[-1]))
 
 
 def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
-    """Balls of the branches, and centroids and areas of the faces, of which some have none: they fill blocks
-    that are not full."""
+    """Balls of the branches, and centroids and areas of the faces; faces without area pad incomplete
+    blocks."""
     items = mesh.tree.blocks(np.column_stack([mesh.centroids, mesh.areas]))
     items[:, 3] = np.where(mesh.tree.order < 0, 0.0, items[:, 3])
     return mesh.balls, items
@@ -198,7 +200,7 @@ def _tables(mesh: Triangles) -> tuple[np.ndarray, np.ndarray]:
 def _sum(
     which: str, mesh: Triangles, springs: Springs, needs: int, columns: tuple[int, ...] | None
 ) -> TreeSum:
-    """Of terms, or of their slopes by some elements of p."""
+    """The sum of terms, or of their slopes by some elements of p."""
     term = getattr(springs, which)
 
     def slopes(p: SX, item: SX) -> SX:
@@ -218,7 +220,7 @@ def _sum(
 
 
 def _summed(which: str, mesh: Triangles, springs: Springs, p: SX) -> SX:
-    """A sum with derivatives by all of p that is not constant."""
+    """A sum with derivatives by all elements of p that are not constant."""
     p = ca.densify(p)
     columns = tuple(k for k in range(p.numel()) if not p[k].is_constant())
     values, slopes = (_sum(which, mesh, springs, p.numel(), some) for some in (None, columns))
@@ -227,7 +229,7 @@ def _summed(which: str, mesh: Triangles, springs: Springs, p: SX) -> SX:
 
 @lru_cache(maxsize=64)
 def _deepest(mesh: Triangles, where: PointDepth) -> TreeMinimum:
-    """Numbers of the other -> centroid, area and number of the face that is deepest in it."""
+    """Numbers of the other surface -> centroid, area and number of the face that is deepest in it."""
     nodes, _ = _tables(mesh)
     nodes = nodes.copy()
     nodes[:, 3] = np.where(np.isinf(nodes[:, 3]), np.nan, nodes[:, 3])
@@ -247,10 +249,10 @@ def _deepest(mesh: Triangles, where: PointDepth) -> TreeMinimum:
 
 @dataclass(frozen=True)
 class Side:
-    """The springs of one mesh, and what they press against.
+    """The springs of one mesh, and the surface that they press against.
 
     Attributes:
-        mesh: whose springs.
+        mesh: of the springs.
         other: the other surface.
         sign: 1 where the mesh is the contact's first surface, else -1.
         layer: LAYER numbers.
@@ -272,18 +274,19 @@ class Side:
         return Springs(self.where, self.curve)
 
     def placed(self, mesh: SurfacePose, other: SurfacePose) -> tuple[SX, SX, SX]:
-        """Rotation and origin of the mesh's frame in ground, and the other's numbers in it."""
+        """Rotation and origin of the mesh's frame in ground, and the other surface's numbers in it."""
         R, p = self.mesh.frame(mesh)
         return R, p, numbers_of(self.other, other, R, p)
 
     def motion(self, s: View, R: SX, p: SX) -> SX:
-        """Angular velocity of the mesh on the other, and velocity at its origin, in its frame."""
+        """Angular velocity of the mesh relative to the other surface, and velocity at its origin, in its
+        frame."""
         mesh, other = self.mesh.body, self.other.body
         w = s.angular_velocity(mesh) - s.angular_velocity(other)
         return ca.vertcat(R.T @ w, R.T @ relative_velocity(s, other, mesh, p))
 
     def numbers(self, s: View) -> tuple[SX, SX, SX]:
-        """Rotation and origin of the mesh's frame in ground, and all that its springs need."""
+        """Rotation and origin of the mesh's frame in ground, and the input of its springs."""
         R, p, given = self.placed(BodyPose(s, self.mesh.body), BodyPose(s, self.other.body))
         return R, p, ca.vertcat(given, self.motion(s, R, p), self.layer)
 
@@ -298,12 +301,12 @@ class Side:
         return R, p, *(_summed(w, self.mesh.triangles, self.springs, given) for w in which)
 
     def stored(self, mesh: SurfacePose, other: SurfacePose) -> tuple[SX, SX, SX]:
-        """The same of what positions alone tell."""
+        """Rotation, origin and sums that depend on positions alone."""
         R, p, given = self.placed(mesh, other)
         return R, p, _summed("stored", self.mesh.triangles, self.springs, ca.vertcat(given, self.layer))
 
     def deepest(self, mesh: SurfacePose, other: SurfacePose) -> Touch:
-        """At the face that is deepest, or nearest: from the contact's first surface to its second."""
+        """Closest points at the deepest or nearest face, from the contact's first surface to its second."""
         R, p, given = self.placed(mesh, other)
         face = look_up(_deepest(self.mesh.triangles, self.where), ca.vertcat(given, ca.inf))
         x, n = self.where.where(given, face[:3])
@@ -313,7 +316,7 @@ class Side:
 
 
 def sides(a: ContactSurface, b: ContactSurface, layers: tuple[SX, SX], curve: Curve) -> list[Side]:
-    """Of the surfaces that are meshes."""
+    """The sides of those surfaces that are meshes."""
     both = (
         Side(a, b, 1, layers[0], curve) if isinstance(a, Mesh) else None,
         Side(b, a, -1, layers[1], curve) if isinstance(b, Mesh) else None,
@@ -322,8 +325,7 @@ def sides(a: ContactSurface, b: ContactSurface, layers: tuple[SX, SX], curve: Cu
 
 
 def deepest(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: SurfacePose) -> Touch:
-    """Where two surfaces, of which at least one is a mesh, are deepest in each other, from a to b: at a
-    centroid of a mesh."""
+    """Deepest points of two surfaces, at least one a mesh, from a to b: at a centroid of a mesh."""
     none = ca.SX(LAYER, 1)
     found = [
         side.deepest(*((A, B) if side.sign > 0 else (B, A))) for side in sides(a, b, (none, none), stribeck)
@@ -342,14 +344,14 @@ def deepest(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: SurfacePose
 @dataclass(frozen=True, eq=False, repr=False)
 class ElasticFoundation(ContactLaw):
     """Contact of a mesh with another surface, or of two meshes: a spring at the centroid of each triangle,
-    with dissipation and Stribeck friction of its own. sherman2011 section 5.2.
+    with its own dissipation and Stribeck friction. sherman2011 section 5.2.
 
         f_n = K A x max(1 + c* xdot, 0),   x: depth of the centroid in the other surface                 (51)
         friction = mu(slip) f_n                                                                          (52)
 
-    K is the modulus over the thickness of both layers, one behind the other; a surface that is no mesh counts
-    as thick as the mesh. Of two meshes the springs of both act, each with half its area. Friction is across
-    the line from the centroid to the nearest point.
+    K is the modulus over the thickness of both layers in series; the layer of a surface that is not a mesh
+    counts as thick as the mesh's. Of two meshes the springs of both act, each with half its area. Friction is
+    across the line from the centroid to the nearest point.
 
     Neighboring triangles are independent: the pressure is that of a Winkler foundation, not of an elastic
     body. The slope of the force jumps where a triangle begins to touch; with `smooth` it does not, and
@@ -393,7 +395,7 @@ class ElasticFoundation(ContactLaw):
         return 0.5 if isinstance(self.a, Mesh) and isinstance(self.b, Mesh) else 1.0
 
     def _layer(self, mesh: Any, other: Any) -> SX:
-        """Numbers of (48) for the springs of a mesh; none where it is no mesh."""
+        """Numbers of (48) for the springs of a mesh; empty if it is not a mesh."""
         if not isinstance(mesh, Mesh):
             return ca.SX(MATERIAL, 1)
         m: Any = mesh.material
@@ -426,7 +428,7 @@ class ElasticFoundation(ContactLaw):
         return any(side.where.solved for side in self.sides)
 
     def touch(self, s: View) -> Touch:
-        """The depth is the largest of a triangle's. Where triangles touch, the normal is the mean of theirs
+        """The depth is that of the deepest triangle. Where triangles touch, the normal is the mean of theirs
         and the point their center, weighted with the elastic forces, and the patch a circle of their area."""
         poses = BodyPose(s, self.a.body), BodyPose(s, self.b.body)
         far = deepest(self.a, poses[0], self.b, poses[1])
@@ -483,7 +485,7 @@ def check_foundation(a: ContactSurface, b: ContactSurface, what: str) -> None:
     if not isinstance(a, Mesh) and not isinstance(b, Mesh):
         raise DescriptionError(
             f"{what}: {type(a).__name__} and {type(b).__name__}: at least one must be a "
-            "cd.contact.Mesh; for others there is cd.contact.HuntCrossley"
+            "cd.contact.Mesh; other surfaces use cd.contact.HuntCrossley"
         )
     for mesh, other in ((a, b), (b, a)):
         if isinstance(mesh, Mesh):
@@ -496,11 +498,10 @@ def check_foundation(a: ContactSurface, b: ContactSurface, what: str) -> None:
 class OpenSimElasticFoundation(ElasticFoundation):
     """OpenSim's ElasticFoundationForce for one pair of surfaces: `ElasticFoundation` with the curve of
     friction of `OpenSimHuntCrossley`, and with the numbers of the mesh alone: the other surface counts as
-    rigid, whatever it is made of.
+    rigid, whatever its material.
 
     OpenSim's stiffness [Pa/m] is the modulus of the material over the thickness of the mesh: a thickness of
-    1 m makes them equal. Of two meshes the springs of both act, each with the numbers of its own and half its
-    area.
+    1 m makes them equal. Of two meshes the springs of both act, each with its own numbers and half its area.
 
     Args:
         a: one surface.

@@ -18,8 +18,8 @@ and, with d = D / K, e = E / K, from dE/dm = -D/2 and dK/dm = (K - D) / 2g^2, th
     d ln sigma / d ln g = 1/2 - 3/2 d + g^2 d / (2 e)                                                   (29b)
 
 All of this is smooth at the circle, k = 1. (25) is solved by two of Newton's steps in logarithms, from a
-start that is within 0.14 percent; the second one goes to sigma and to the axes directly, so that the mean is
-taken twice.
+start that is within 0.14 percent; the second one is applied to sigma and the axes directly, so that the mean
+is computed twice.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 ROUNDS = 6
 """Rounds of the mean: 1e-15 for k below 1e5."""
 LONGEST = 1e8
-"""Ratios of curvatures beyond count as this one: Hertz's theory of points does not hold for lines."""
+"""Largest ratio of curvatures; higher ones are clipped, because Hertz's theory of points does not hold for
+lines."""
 FIRST = (2 / 3, 0.0235571415, 7.00297783e-05), (1.0, 0.0397152987, 1.31554615e-04)
 """Powers of y^2, y = ln(B/A), in ln k = y P / Q: fitted, exact at the circle."""
 
@@ -59,7 +60,7 @@ def _means(g: SX) -> tuple[SX, SX]:
 
 
 def _step(g: SX, ratio: SX) -> tuple[SX, SX, SX, SX]:
-    """What ln g has to change by for (25); with 1 / K, D / K and E / K."""
+    """The change of ln g for (25); with 1 / K, D / K and E / K."""
     per_K, T = _means(g)
     m = (1 - g) * (1 + g)
     d = 0.5 + m * T

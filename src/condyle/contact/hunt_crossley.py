@@ -79,9 +79,9 @@ def stribeck(square: SX, m: MaterialPair) -> SX:
 
 
 def hollars(square: SX, m: MaterialPair, width: float = 0.0) -> SX:
-    """(10) over v, of v^2 [m^2/s^2]; over one denominator: a division takes longer than all else.
+    """(10) over v, of v^2 [m^2/s^2]; over one denominator: a division takes longer than the rest.
 
-    width: of the smooth face of its kink at s = 1, in s^2.
+    width: over which its kink at s = 1 is smoothed, in s^2.
     """
     s2 = square * (1 / m.v_t**2)
     level = (m.mu_d * (1 + s2) + 2 * (m.mu_s - m.mu_d)) * (1 / m.v_t)
@@ -100,17 +100,17 @@ def step(x: SX) -> SX:
 
 
 KNEE, DEPTH = 0.1, 1e-4
-"""Of smooth faces for optimal control: of friction's kink, which falls by at most 2.5 % of mu; and of the depth
-[m]: at touch the force is that of 5e-5 m."""
+"""Smoothing for optimal control: of friction's kink, which lowers mu by at most 2.5 %; and of the depth [m]:
+at touch the force is that of 5e-5 m."""
 SHARE = 0.1
-"""Of the smallest radius of two surfaces that `smooth` is small beside."""
+"""Fraction of the smallest radius of two surfaces up to which `smooth` counts as small."""
 
 
 def warn_of_smooth(
     a: ContactSurface, b: ContactSurface, smooth: float, what: str, reach: float = 0.0
 ) -> None:
-    """Warn about a `smooth` that is large compared with the surfaces. reach: how far springs act, in parts of
-    it."""
+    """Warn about a `smooth` that is large compared with the surfaces. reach: distance at which springs act,
+    in units of `smooth`."""
     least = min((a.original, b.original), key=lambda s: s.smallest_radius)
     size = least.smallest_radius
     if not smooth > SHARE * size:
@@ -122,8 +122,8 @@ def warn_of_smooth(
             f"at a gap of {size:.3g} m it would push as if {(np.hypot(size, smooth) - size) / 2:.2g} m deep"
         )
     warn(
-        f"{what}: smooth = {smooth:g} m is large beside {type(least).__name__} on {least.body!r}, "
-        f"whose smallest radius is {size:.3g} m: {early}. Take at most {SHARE * size:.2g} m; 1e-4 is usual"
+        f"{what}: smooth = {smooth:g} m is large for {type(least).__name__} on {least.body!r}, "
+        f"whose smallest radius is {size:.3g} m: {early}. Use at most {SHARE * size:.2g} m; 1e-4 is usual"
     )
 
 
@@ -133,10 +133,10 @@ BLEND = 0.01
 
 @dataclass(frozen=True)
 class PairForces:
-    """What a contact exerts, over SX, in ground.
+    """The forces of a contact, over SX, in ground.
 
     Attributes:
-        touch: where.
+        touch: the closest points.
         P: contact point [m].
         v: velocity of b's material at P less that of a's [m/s].
         v_t: slip, its part in the contact plane [m/s].
@@ -184,23 +184,21 @@ class ContactLaw(Law):
 
     def surfaces(self) -> tuple[ContactSurface, ContactSurface]:
         """a and b."""
-        raise TypeError(f"{type(self).__name__} does not say which surfaces touch")
+        raise TypeError(f"{type(self).__name__} does not define its surfaces")
 
     def scaled(self, factors: BodyFactors) -> Self:
-        """Surfaces move with their bodies and have the sizes that they had; meshes have those of their
-        bodies."""
+        """Surfaces move with their bodies and keep their sizes; meshes are scaled with their bodies."""
         a, b = self.surfaces()
         if not any(factors.change(x.body) for x in (a, b)):
             return self
         factors.notes.append(
-            ": sizes of its surfaces are as they were, of meshes not; those with a place on a body have moved "
-            "with it"
+            ": its surfaces keep their sizes, except meshes; those with a place on a body have moved with it"
         )
         moved: Any = {"a": a.scaled(factors), "b": b.scaled(factors)}
         return replace(self, **moved)
 
     def touch(self, s: View) -> Touch:
-        """Where the surfaces are closest."""
+        """Closest points of the surfaces."""
         a, b = self.surfaces()
         return touch(a, BodyPose(s, a.body), b, BodyPose(s, b.body))
 
@@ -211,15 +209,15 @@ class ContactLaw(Law):
 
     @property
     def solved(self) -> bool:
-        """Whether closest points come from a solver, and may not be found."""
+        """Whether closest points come from a solver, which may fail."""
         return any(type(surface) in SOLVED for surface in self.surfaces())
 
     def forces(self, s: View) -> PairForces:
-        """What it exerts."""
-        raise TypeError(f"{type(self).__name__} does not say what it exerts")
+        """Its forces."""
+        raise TypeError(f"{type(self).__name__} does not define its forces")
 
     def stored(self, s: View) -> SX | None:
-        """What it stores [J], also of laws that have no potential; None if it is not known."""
+        """Stored energy [J], also of laws without a potential; None if unknown."""
         return self.potential(s)
 
     def apply(self, s: View, loads: Loads) -> None:
@@ -247,7 +245,7 @@ class HuntCrossley(ContactLaw):
         b: the other, on another body.
         rolling_resistance: lever of the normal force against rolling [m], at least 0.
         spin_friction: lever against spinning about the normal [m], at least 0.
-        smooth: a depth [m]; 0 is the exact law. (x + sqrt(x^2 + smooth^2)) / 2 takes the place of max(x, 0).
+        smooth: a depth [m]; 0 is the exact law. (x + sqrt(x^2 + smooth^2)) / 2 replaces max(x, 0).
         group: its kind: gravity, passive, external, actuator or muscle.
     """
 
@@ -274,9 +272,7 @@ class HuntCrossley(ContactLaw):
         assign(self, extras=frozenset(f for f in options if getattr(self, f) != 0))
         warn_of_smooth(self.a, self.b, self.smooth, what)
         if self.smooth and any(isinstance(s, Slice) for s in (self.a, self.b)):
-            raise DescriptionError(
-                f"{what}: smooth: a cd.contact.Roller has no smooth face; leave smooth= out"
-            )
+            raise DescriptionError(f"{what}: smooth: a cd.contact.Roller cannot be smoothed; omit smooth=")
 
     @property
     def form(self) -> Hashable:
@@ -362,7 +358,7 @@ def across(n: SX, v: SX) -> SX:
 
 
 def damped(d: SX, smooth: bool) -> SX:
-    """max(d, 0), or (19), which is 1 at 1 as well: what is lost is never negative."""
+    """max(d, 0), or (19), which is also 1 at 1: losses are never negative."""
     return (d + ca.sqrt(d * d + BLEND**2)) / (1 + (1 + BLEND**2) ** 0.5) if smooth else ca.fmax(d, 0)
 
 
@@ -375,8 +371,8 @@ class OpenSimHuntCrossley(HuntCrossley):
     which has a kink at s = 1 and a slope at rest. OpenSim's stiffness is the modulus of the material, its
     transition_velocity the transition_speed of both materials.
 
-    Not as in OpenSim: where several pairs share one HuntCrossleyForce and one of them would pull, OpenSim
-    leaves out all pairs that come after it in its list; here each pair is on its own.
+    Unlike OpenSim: if several pairs share one HuntCrossleyForce and one of them would pull, OpenSim skips all
+    pairs after it in its list; here each pair is independent.
 
     Args:
         a: one surface.
@@ -402,9 +398,8 @@ class SmoothSphereHalfSpace(ContactLaw):
         f_n = f_Hz (1 + 3/2 c xdot) (1 + tanh(bv (xdot + 2 / (3 c)))) / 2                                 (23)
         friction by (21) at v = sqrt(|v_t|^2 + cf), as mu f_n v_t / v                                     (24)
 
-    It pushes where nothing touches (63 N at 1e6 Pa), and min(s, 1) has a kink: it is not smooth there. It
-    stores
-    no energy in `system.energy`: OpenSim reports 2/5 f_Hz x, which is not the integral of (22).
+    It pushes before surfaces touch (63 N at 1e6 Pa), and min(s, 1) has a kink, where it is not smooth. It
+    adds no energy to `system.energy`: OpenSim reports 2/5 f_Hz x, which is not the integral of (22).
 
     Args:
         a: the body of the half-space, or its name.
@@ -417,7 +412,7 @@ class SmoothSphereHalfSpace(ContactLaw):
         dissipation: c [s/m].
         static_friction: coefficient at the peak.
         dynamic_friction: coefficient of fast sliding.
-        viscous_friction: what it grows by with slip [s/m].
+        viscous_friction: increase of the coefficient with slip [s/m].
         transition_velocity: slip at the peak [m/s].
         constant_contact_force: cf, a depth and a slip squared [m^2, m^2/s^2].
         hertz_smoothing: bd [1/m].

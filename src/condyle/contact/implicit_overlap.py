@@ -7,21 +7,22 @@ deepest point p of a and the depth x solve
     t_1 . n_b = t_2 . n_b = 0  at p - x n_a,  t_1, t_2 across n_a                                         (38)
 
 Four equations that are regular where the surfaces touch, overlap or are apart, as long as one of them is
-curved; where b's point p_b furthest along -n_a is known, p - p_b = x n_a takes the place of all but the first
-(38a). Newton's method from the point where the line from the origin of S toward b leaves a; a step that
-makes the residual larger is shortened (39). Roots are stationary overlaps. A root is a minimum where
+curved; if b's point p_b furthest along -n_a is known, p - p_b = x n_a replaces all but the first (38a).
+Newton's method from the point where the line from the origin of S toward b leaves a; a step that makes the
+residual larger is shortened (39). Roots are stationary overlaps. A root is a minimum where
 
     x S < 1,   S = K_b (K_a + K_b)^-1 K_a                                                                (39a)
 
 with the curvatures K in the tangent plane, and the only one where x is below the smallest radii of curvature
-of a and b together (36a). Where it is neither, the steps begin again, up to LOOKS times, at the points of a,
-of some all around, whose normals have the least overlap, and the least minimum counts. Where none is found,
-or the overlap along one of those normals, or of b's, is less, the result is NaN (40). Where p_b is not known,
-these steps have the point r of b as unknowns too, which begins where b is furthest:
+of a and b together (36a). If it is neither, the steps are repeated, up to LOOKS times, from those tabulated
+points of a whose normals have the least overlap, and the least minimum counts. If none is found, or the
+overlap along one of those normals, or of b's, is less, the result is NaN (40). If p_b is not known, the point
+r of b is a further unknown, which starts where b is furthest:
 
     f_a(p) / |grad f_a| = f_b(r) / |grad f_b| = 0,   p - r = x n_a,   t_1 . n_b = t_2 . n_b = 0 at r     (40a)
 
-and where (39a) does not hold, the x in their matrix is so much less that it does: they go down to minima.
+and where (39a) does not hold, the x in their matrix is lowered until it does, so that the steps go down to
+minima.
 """
 
 from __future__ import annotations
@@ -44,14 +45,14 @@ from condyle.spatial.algebra import all_of, any_of
 from condyle.trace import Traced
 
 LIMIT, NEAR, FURTHEST = 60, 1e-9, 0.3
-"""Steps at most; the last and the longest one over the size of a."""
+"""Largest number of steps; the last and the longest step over the size of a."""
 OUTWARDS = 8
 """Newton's steps along the first line."""
 AWAY, AWAY_BOTH, NEARLY, LOOKS = 0.98, 0.995, 1.05, 12
-"""Cosine from which on normals are near each other, and between two surfaces of users, where valleys are
-narrow; overlaps up to this factor are worth a look; looks."""
+"""Cosine above which normals are near each other, and between two surfaces of users, where valleys are
+narrow; factor of overlaps that are tried; number of tries."""
 LEAST = 0.1
-"""What is left of 1 - x S where that would be below 0."""
+"""Value of 1 - x S where it would be below 0."""
 Level = Callable[[ca.SX, ca.SX], ca.SX]
 
 
@@ -68,7 +69,8 @@ def _ellipsoid(z: SX, numbers: SX) -> SX:
 
 
 LEVELS: dict[str, Level] = {"sphere": _sphere, "plane": _plane, "ellipsoid": _ellipsoid}
-"""What an implicit surface may touch beside its like: functions of a point and some numbers."""
+"""Surfaces that an implicit surface may touch besides other implicit ones: functions of a point and some
+numbers."""
 
 
 SUPPORTS: dict[Traced | str, Level] = {
@@ -148,7 +150,7 @@ class LevelPair:
         return all_of(error < 1e-6 * given[0], least, ca.dot(n_a, n_b) < 0)
 
     def furthest(self, n: SX, given: SX) -> SX:
-        """The point of b furthest along -n, where that is known."""
+        """The point of b furthest along -n, if known."""
         R = ca.reshape(given[1:10], 3, 3)
         return given[10:13] + R @ SUPPORTS[self.which](-R.T @ n, given[13:])
 
@@ -164,7 +166,7 @@ class LevelPair:
         return _stepped(state, z, (r, J, bent), lambda s: ca.norm_2(s) / given[0])
 
     def less(self, p: SX, r: SX, x: SX, given: SX) -> tuple[SX, SX]:
-        """How much less x is to be in the matrix, and whether it is."""
+        """The reduction of x in the matrix, and whether it is reduced."""
         sharp = self.sharpness(p, r, given)
         bent = x * sharp > 1
         return ca.if_else(bent, x - (1 - LEAST) / sharp, 0), bent
@@ -177,7 +179,7 @@ class LevelPair:
 
 
 class TwoPointPair(LevelPair):
-    """The same with points of both as unknowns, y = (p, x, r): (40a)."""
+    """A pair with points of both as unknowns, y = (p, x, r): (40a)."""
 
     def residual(self, y: SX, given: SX) -> SX:
         f_a, g_a, _ = self.derivatives(y[:3], given, True)
@@ -191,7 +193,7 @@ class TwoPointPair(LevelPair):
         )
 
     def length(self, s: SX, given: SX) -> SX:
-        """Of a step, over the sizes."""
+        """Length of a step, over the sizes."""
         return ca.fmax(ca.norm_2(s[:4]) / given[0], ca.norm_2(s[4:7]) / given[13])
 
     def stepped(self, given: SX, state: SX, down: bool = True) -> tuple[SX, SX]:
@@ -213,7 +215,7 @@ def _began(y: SX) -> SX:
 
 
 def _stepped(state: SX, z: SX, linear: tuple[SX, SX, SX], length: Callable[[SX], SX]) -> tuple[SX, SX]:
-    """The next state, with the residual at z, its matrix, and whether it is not that of the residual."""
+    """The next state, with the residual at z, its matrix, and whether that is not the residual's."""
     n = z.numel()
     y, before, s, steps, free = state[:n], state[n], state[n + 1 : 2 * n + 1], state[-2], state[-1]
     trial = y + s
@@ -224,13 +226,13 @@ def _stepped(state: SX, z: SX, linear: tuple[SX, SX, SX], length: Callable[[SX],
     long = length(newton)
     newton = newton * ca.if_else(long > FURTHEST, FURTHEST / long, 1)
     kept = ca.if_else(worse, ca.vertcat(y, before, s / 3), ca.vertcat(trial, error, newton))
-    # many steps, or short ones while the residual is not: there is no root here, and `ended` says so
+    # many steps, or short ones with a large residual: there is no root here, as `ended` reports
     far = all_of(length(kept[n + 1 :]) > NEAR, steps < LIMIT - 2)
     return ca.vertcat(kept, steps + 1, ca.if_else(worse, free, other)), far
 
 
 def _ended(state: SX, n: int, length: Callable[[SX], SX]) -> tuple[SX, SX]:
-    """y after the last step, and the residual's size, infinite where that was not short."""
+    """y after the last step, and the residual's size, infinite if that step was not short."""
     s = state[n + 1 : 2 * n + 1]
     return state[:n] + s, ca.if_else(length(s) <= NEAR, state[n], ca.inf)
 
@@ -238,8 +240,8 @@ def _ended(state: SX, n: int, length: Callable[[SX], SX]) -> tuple[SX, SX]:
 def _facing(
     which: str, item: SX, given: SX, mine: Rounded, other: Rounded | None, of_b: bool = False
 ) -> tuple[SX, SX, SX]:
-    """n, a's point furthest along it, and the way there from b's furthest along -n, along n the overlap. The
-    item has point and normal of a, or `of_b`."""
+    """n, a's point furthest along it, and the vector to it from b's furthest along -n, whose part along n is
+    the overlap. The item has point and normal of a, or of b with `of_b`."""
     R = ca.reshape(given[1:10], 3, 3)
     if of_b:
         n = -R @ item[3:6]
@@ -253,8 +255,8 @@ def _facing(
 
 @lru_cache(maxsize=64)
 def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: bool = False) -> TreeMinimum:
-    """given, LOOKS normals or zeros, most -> point and normal, of a or `of_b`, of the least overlap away
-    from those."""
+    """given, LOOKS normals or zeros, most -> point and normal, of a or `of_b`, of the least overlap away from
+    these normals."""
     facing = lambda p, item: _facing(which, item, p[:needs], mine, other, of_b)
     whose, table = (other, mine) if of_b and other is not None else (mine, other)
 
@@ -264,8 +266,8 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: 
         return ca.if_else(known > (AWAY if other is None else AWAY_BOTH), ca.inf, ca.dot(n, g))
 
     def bound(p: SX, cap: SX) -> SX:
-        """Along other normals n their points are further, so that the overlap is at least g . n with the
-        difference g of those two points; the least of that within an angle."""
+        """Lower bound: along other normals n the points are further, so that the overlap is at least g . n
+        with the difference g of these two points; the least within an angle."""
         (n, _, g), cos, sin = facing(p, cap), cap[6], cap[7]
         along, long = ca.dot(g, n), ca.norm_2(g)
         across = ca.norm_2(g - along * n)
@@ -286,7 +288,7 @@ def _around(which: str, mine: Rounded, other: Rounded | None, needs: int, of_b: 
 
 @lru_cache(maxsize=64)
 def _again(a: Traced, b: Traced | str, needs: int) -> Solver:
-    """given, p, x and r where to begin, whether to -> p and x, whether it is a minimum."""
+    """given, start p, x and r, whether to solve -> p and x, whether it is a minimum."""
     known = b in SUPPORTS
     pair = LevelPair(a, b) if known else TwoPointPair(a, b)
     last = needs + (4 if known else 7)
@@ -307,7 +309,7 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
     which = b if isinstance(b, str) else ""
 
     def alone(given: SX, x: SX, good: SX) -> SX:
-        """A minimum that is the only one: (36a)."""
+        """Whether a minimum is the only one: (36a)."""
         numbers = given[13:]
         sharp = (
             other.sharpest
@@ -319,10 +321,10 @@ def _looks(a: Traced, b: Traced | str, needs: int, mine: Rounded, other: Rounded
         return all_of(good, x < mine.sharpest + sharp)
 
     def looked(given: SX, state: SX, last: bool, of_b: bool = False) -> tuple[SX, SX, SX]:
-        """The state after steps from the best normal that is away from those known, or `last` of all that
-        have a smaller overlap; whether there is one, and whether the steps found a minimum."""
+        """The state after steps from the best normal away from those known, or, if `last`, of all with a
+        smaller overlap; whether there is one, and whether the steps found a minimum."""
         y, good, least, known = state[:4], state[4], state[5], state[7:]
-        # others are worth a look where they are not far above
+        # others are tried if they are not far above
         most = ca.if_else(good, y[3] * (1 - 1e-12 if last else NEARLY), ca.inf)
         most = ca.if_else(alone(given, y[3], good), -ca.inf, most)
         row = look_up(

@@ -1,5 +1,5 @@
-"""Convex surfaces that users write as a function, and points all around them: where to begin a search, and how
-sharply the surface bends. Their closest points are in implicit_overlap.py."""
+"""Convex surfaces defined by a function of users, with tabulated points: starts of searches, and bounds of
+the curvature. Their closest points are in implicit_overlap.py."""
 
 from __future__ import annotations
 
@@ -32,18 +32,19 @@ AROUND, CELLS = 2048, 64
 """Even lines from the origin, and as many even normals; normals along a side of a cube around it, whose
 points give the support."""
 HALVED, POLISHED = 60, 50
-"""Times that the way out is halved; Newton's steps to a normal at most, many where the surface is flat."""
+"""Bisections along a line out of the surface; largest number of Newton's steps to a normal, many where the
+surface is flat."""
 FURTHEST = 0.3
 """The longest of these steps over the distance to the origin."""
 ROUNDED = 1 + 1e-9
-"""A ball of just the right size holds it, whatever the last digits say."""
+"""Tolerance of the ball that holds the surface."""
 SURE = 0.5
-"""The smallest radius of curvature may be so much smaller than at these points."""
+"""Factor by which the smallest radius of curvature may be smaller than at these points."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rounded:
-    """A convex surface by points. Two of equal rows are the same.
+    """A convex surface by points. Two with equal rows are equal.
 
     Attributes:
         rows: points [m] and normals, shape (2 AROUND, 6): evenly spread points, many of flat sides, and
@@ -68,13 +69,13 @@ class Rounded:
 
     @cached_property
     def tree(self) -> SearchTree:
-        """Of the normals."""
+        """A tree of the normals."""
         return SearchTree.from_points(self.rows[:, 3:])
 
     @cached_property
     def caps(self) -> Array:
-        """Of the tree's branches: point and normal of one that is in the middle, and cosine and sine of the
-        largest angle between normals and that one; shape (nodes, 8, 4)."""
+        """For the tree's branches: point and normal in the middle, and cosine and sine of the largest angle
+        between that normal and the others; shape (nodes, 8, 4)."""
         n = self.rows[:, 3:]
 
         def cap(some: np.ndarray) -> Array:
@@ -86,14 +87,14 @@ class Rounded:
 
     @cached_property
     def least(self) -> float:
-        """One is so far from it, less rounding [m]."""
+        """Largest distance of a point from the origin, less rounding [m]."""
         return float(np.linalg.norm(self.rows[:, :3], axis=1).max()) / ROUNDED
 
     @cached_property
     def _cells(self) -> tuple[Array, float]:
         """Points furthest along the middles of all CELLS x CELLS cells of the six faces of a cube, and how
-        much further another one may be within the cell [m]. That is convex in the face, none in the middle,
-        and largest at a corner, half-way to the middle of a next cell: half of what it is there."""
+        much further another one may be within the cell [m]. This is convex in the face, zero in the middle,
+        and largest at a corner, half-way to the middle of the next cell: half of the value there."""
         from scipy.spatial import cKDTree
 
         u = (np.arange(-1, CELLS + 1) + 0.5) * 2 / CELLS - 1  # one more on each side
@@ -120,11 +121,11 @@ class Rounded:
 
     @property
     def apart(self) -> float:
-        """Another point may be so much further than `furthest` [m]."""
+        """Distance by which another point may be further than `furthest` [m]."""
         return self._cells[1]
 
     def furthest(self, m: SX) -> SX:
-        """The point furthest along m, of those in the table."""
+        """The tabulated point furthest along m."""
         size = ca.fabs(m)
         first = all_of(size[0] >= size[1], size[0] >= size[2])
         second = size[1] >= size[2]
@@ -147,8 +148,8 @@ def rounded(law: Traced, size: float, what: str) -> Rounded:
     """Points of all normals.
 
     Raises:
-        DescriptionError: where a line from the origin leaves the surface it is not convex, or further away
-            than its size.
+        DescriptionError: at a point where a line from the origin leaves the surface, it is not convex, or
+            further away than its size.
     """
     ways = even_directions(AROUND).T
     y = ca.SX.sym("y", 3)
@@ -205,8 +206,8 @@ def _shaped(p: Array, slopes: ca.Function, size: float, what: str) -> tuple[Arra
 
 
 def _polished(m: Array, p: Array, slopes: ca.Function) -> Array:
-    """Points whose normals are m, by Newton's method from p on f = 0, grad f = lambda m; NaN where that does
-    not come to the furthest point along m."""
+    """Points whose normals are m, by Newton's method from p on f = 0, grad f = lambda m; NaN if it misses the
+    furthest point along m."""
     out, rows = np.full_like(p, np.nan), np.arange(len(p))
     start = (m * p).sum(axis=1)
     lambda_ = (m * _derivatives(slopes, p)[1]).sum(axis=1)
@@ -235,13 +236,13 @@ def _polished(m: Array, p: Array, slopes: ca.Function) -> Array:
 @dataclass(frozen=True, eq=False, repr=False)
 class Implicit(Framed):
     """A convex surface where a smooth function of x, y, z is zero. It touches half-spaces, spheres,
-    ellipsoids and its like.
+    ellipsoids and other Implicit surfaces.
 
     Args:
-        body: whose it is, or its name.
-        X: frame S on the body, whose origin is inside: a Transform, a 3-vector or None.
+        body: its body, or the name.
+        X: frame S on the body, with its origin inside: a Transform, a 3-vector or None.
         function: f(x, y, z) -> a number, of coordinates in S [m]; negative inside, positive outside, twice
-            differentiable. It is traced once, as functions of forces are.
+            differentiable. It is traced once, like functions of forces.
         size: radius of a ball about the origin of S that holds the surface [m], above 0.
         material: a Material.
         name: its name in groups.
@@ -284,12 +285,12 @@ class Implicit(Framed):
         return [] if shape is None else [Drawing(shape, self.X_BS)]
 
     def scaled(self, factors: BodyFactors) -> Self:
-        """As it was: its function is not kept, and what it computes has lengths in it."""
+        """Not scaled: lengths are part of its function, which is not stored."""
         return self
 
     @property
     def points(self) -> Rounded:
-        """Points all around."""
+        """Tabulated points all around."""
         return rounded(self.law, numbers_at(self.size), "Implicit")
 
     def check_parameters(self, values: Mapping[str, float]) -> None:

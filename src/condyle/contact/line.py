@@ -33,7 +33,7 @@ DEEPEST = 2 * math.exp(-3)
 
 @cache
 def _function() -> ca.Function:
-    """x / 4 C, above 0 -> s, and what is stored over 16 pi E* C^2: (59)-(61)."""
+    """x / 4 C, above 0 -> s, and the stored energy over 16 pi E* C^2: (59)-(61)."""
     x = ca.SX.sym("x")
     within = ca.fmin(x, DEEPEST)
     L = -ca.log(within)
@@ -46,7 +46,7 @@ def _function() -> ca.Function:
 
 
 def line_force(where: Touch, E: SX, x: SX) -> tuple[SX, SX]:
-    """Force [N] and what it has stored [J] at a depth x above 0: (59)."""
+    """Force [N] and stored energy [J] at a depth x above 0: (59)."""
     assert where.line is not None
     C, _, length = where.line
     s, stored = _function().call([x / (4 * C)], True, False)

@@ -1,4 +1,5 @@
-"""Materials of surfaces, and how two of them meet: docs/theory/contact.md (1)-(4), sherman2011 appendix A.1.
+"""Materials of surfaces, and their combination for a pair: docs/theory/contact.md (1)-(4), sherman2011
+appendix A.1.
 
 s_1 = E_2^(2/3) / (E_1^(2/3) + E_2^(2/3)),   s_2 = 1 - s_1:   x_i = s_i x of the depth x is in body i  (1)
 E* = (s_1 E_1^(2/3))^(3/2)                                                                             (2)
@@ -27,12 +28,12 @@ from condyle.trace.parameter import Expression, numbers_at
 
 MU, YOUNG = quantity("-", lowest=0.0), quantity("Pa", lowest=0.0, positive=True)
 SOFTEST = 1e3
-"""[Pa] No solid in use has a smaller modulus: of fat and brain it is 1e3 to 5e3."""
+"""[Pa] Smallest plausible modulus of a solid: fat and brain have 1e3 to 5e3."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Material(Described):
-    """What a surface is made of. All numbers may be Parameters.
+    """The material of a compliant surface. All numbers may be Parameters.
 
     Args:
         modulus: plane-strain modulus E / (1 - nu^2) [Pa], above 0; `Material.elastic` takes Young's modulus
@@ -40,9 +41,9 @@ class Material(Described):
         dissipation: c [s/m], at least 0: bodies that meet slowly with speed v part with (1 - c v) v.
         static_friction: coefficient at the peak, at least the dynamic one.
         dynamic_friction: coefficient of fast sliding, at least 0.
-        viscous_friction: what the coefficient grows by with the speed of slip [s/m], at least 0.
+        viscous_friction: increase of the coefficient with the speed of slip [s/m], at least 0.
         transition_speed: slip at which friction is at its peak [m/s], at least 1e-12. Of two materials the
-            larger one counts.
+            larger value applies.
     """
 
     call_hints: ClassVar = {
@@ -79,8 +80,8 @@ class Material(Described):
             )
         if most > least == 0:
             warn(
-                f"Material: static_friction = {most:g} without dynamic_friction: what slips faster than 3 "
-                "times its transition_speed slides freely. Give dynamic_friction= too; two equal numbers "
+                f"Material: static_friction = {most:g} without dynamic_friction: surfaces that slip faster than 3 "
+                "times the transition_speed slide freely. Give dynamic_friction= too; two equal numbers "
                 "are plain Coulomb friction"
             )
 
@@ -113,7 +114,7 @@ class Material(Described):
             dissipation: c [s/m].
             static_friction: coefficient at the peak.
             dynamic_friction: coefficient of fast sliding.
-            viscous_friction: what the coefficient grows by with the speed of slip [s/m].
+            viscous_friction: increase of the coefficient with the speed of slip [s/m].
             transition_speed: slip at which friction is at its peak [m/s].
         """
         kept = quantity("-").take(poisson, "Material.elastic: poisson")
@@ -169,7 +170,7 @@ class MaterialPair:
 
     @staticmethod
     def from_kept(kept: Any) -> MaterialPair:
-        """From what `combined` gives."""
+        """From the result of `combined`."""
         return MaterialPair(*ca.vertsplit(ca.densify(sx(kept))))
 
 
@@ -184,7 +185,7 @@ def combined(a: Material, b: Material) -> SX:
 
 
 def losses(a: Material, b: Material, s_1: SX) -> SX:
-    """c*, friction and transition speed of two materials, of which a has the share s_1: (3), (4)."""
+    """c*, friction and transition speed of two materials, with the share s_1 of a: (3), (4)."""
     return ca.vertcat(
         s_1 * sx(a.dissipation) + (1 - s_1) * sx(b.dissipation),
         *(harmonic(a, b, f) for f in ("static_friction", "dynamic_friction", "viscous_friction")),
@@ -193,7 +194,7 @@ def losses(a: Material, b: Material, s_1: SX) -> SX:
 
 
 def harmonic(a: Material | Rigid, b: Material | Rigid, name: str) -> SX:
-    """A number of two materials together, (4); 0 where both are."""
+    """A combined number of two materials, (4); 0 if both are 0."""
     x, y = sx(getattr(a, name)), sx(getattr(b, name))
     some = x + y > 0
     return ca.if_else(some, 2 * x * y / ca.if_else(some, x + y, 1), 0)
@@ -209,13 +210,13 @@ class Rigid(Described):
     """A rigid material. Two rigid surfaces never overlap: they push, rub and rebound. Numbers may be
     Parameters.
 
-    Two materials combine as e = 2 e_1 e_2 / (e_1 + e_2), and friction in the same way: equal values stay as
-    they are, and zero makes zero.
+    Two materials combine as e = 2 e_1 e_2 / (e_1 + e_2), and friction in the same way: equal values are
+    unchanged, and zero gives zero.
 
     Args:
         restitution: e, from 0 (no rebound) to 1 (all of it).
         friction: coefficient of Coulomb's friction mu, at least 0.
-        law: what restitution is a share of: "newton", of the speed of approach; "poisson", of the impulse of
+        law: quantity that restitution multiplies: "newton", the speed of approach; "poisson", the impulse of
             compression.
     """
 
@@ -225,7 +226,8 @@ class Rigid(Described):
         ),
         **dict.fromkeys(("e", "bounce"), "it is restitution="),
         **dict.fromkeys(
-            ("damping", "dissipation", "modulus", "stiffness"), "what yields is made of a cd.contact.Material"
+            ("damping", "dissipation", "modulus", "stiffness"),
+            "compliant surfaces have a cd.contact.Material",
         ),
     }
 
@@ -254,5 +256,5 @@ def check_restitution(kept: Any, what: str, values: Mapping[str, float] | None =
     e = numbers_at(kept, values)
     if not e <= 1:
         raise DescriptionError(
-            f"{what}: restitution must be from 0 to 1, got {e:g}; above 1 an impact would make energy"
+            f"{what}: restitution must be from 0 to 1, got {e:g}; above 1 an impact would create energy"
         )

@@ -1,5 +1,5 @@
-"""Surfaces of triangles with an elastic layer, what elastic foundations stand on; and the triangle that is
-nearest to a point, with the nearest point on it: docs/theory/contact.md (47).
+"""Surfaces of triangles with an elastic layer, for elastic foundations; and the triangle nearest to a point,
+with its nearest point: docs/theory/contact.md (47).
 
 With corners a, b, c and the point y, whether the nearest point is a corner, on an edge or within follows
 from the signs of six products (Ericson, Real-Time Collision Detection, 5.1.5).
@@ -70,8 +70,8 @@ def _nearest(corners: SX, y: SX) -> tuple[SX, list[SX]]:
 @lru_cache(maxsize=64)
 def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeMinimum:
     """y, most -> corners, normals of the face, its corners and its edges, and its number: 31 numbers of the
-    nearest face; NaN where none is nearer than the root of `most`. `together`: of four points in lanes that
-    are near each other."""
+    nearest face; NaN if none is nearer than the root of `most`. `together`: for four points in lanes that are
+    near each other."""
     tree = mesh.tree
     rows = np.column_stack(
         [
@@ -97,23 +97,23 @@ def nearest_triangle(mesh: Triangles, together: bool = False) -> TreeMinimum:
 
 
 def most(x: Any, y: Any) -> SX:
-    """As fmax in one instruction; y where one is NaN."""
+    """fmax in one instruction; y if one is NaN."""
     return ca.if_else(x > y, x, y)
 
 
 def _least(x: Any, y: Any) -> SX:
-    """As fmin in one instruction; y where one is NaN."""
+    """fmin in one instruction; y if one is NaN."""
     return ca.if_else(x < y, x, y)
 
 
 def _box_distance(p: SX, box: SX) -> SX:
-    """Square of the distance to a box with axes of its own: Triangles.boxes."""
+    """Square of the distance to an oriented box: Triangles.boxes."""
     y = ca.reshape(box[:9], 3, 3).T @ p[:3] - box[9:12]
     return ca.sumsqr(most(ca.SX(3, 1), ca.fabs(y) - box[12:15]))
 
 
 def _faces(mesh: Triangles) -> np.ndarray:
-    """What distances to faces take: a, b - a, c - a, the normal, 1 over the squares of the sides ab, ac, bc,
+    """Data for distances to faces: a, b - a, c - a, the normal, 1 over the squares of the sides ab, ac, bc,
     and products of b - a and c - a; shape (m, 18)."""
     a, b, c = mesh.corners.transpose(1, 0, 2)
     dot = lambda x, y: (x * y).sum(axis=1)
@@ -135,8 +135,8 @@ def _faces(mesh: Triangles) -> np.ndarray:
 
 
 def _face_distance(p: SX, face: SX) -> SX:
-    """Square of the distance to a triangle: to its plane where the foot is within, else to its nearest side.
-    As `_nearest` without divisions, for searches."""
+    """Square of the distance to a triangle: to its plane if the foot is within, else to its nearest side.
+    Like `_nearest` without divisions, for searches."""
     ab, ac, n, over = face[3:6], face[6:9], face[9:12], face[12:15]
     ap = p[:3] - face[:3]
     d1, d2 = ca.dot(ab, ap), ca.dot(ac, ap)
@@ -170,21 +170,20 @@ def on_triangle(row: SX, y: SX) -> tuple[SX, SX]:
 
 
 LARGE = 5.0
-"""[m] No part of a body is so large: such meshes are in millimeters."""
+"""[m] Meshes larger than this are probably in millimeters."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Mesh(Framed):
-    """A closed surface of triangles, rigid but for an elastic layer: a spring at the center of each.
+    """A closed surface of triangles, rigid except for an elastic layer: a spring at the center of each.
 
     It touches half-spaces, spheres, ellipsoids, cylinders, tori, boxes, height fields, convex implicit
-    surfaces and its like, by `cd.contact.ElasticFoundation`, which `system.add_contact` takes for it.
-    Triangles go counter-clockwise from outside. They are checked when the surface is made, and what is mended
-    comes with a warning: corners at one place are one; faces that are there twice and solids within a solid
-    are left out; faces that face the other way are turned over. Closed parts that go through each other are
-    named, and faces that are folded back on their neighbors; that one part goes through itself elsewhere is
-    not noticed. A surface with holes, with edges of more than two
-    faces or with faces without area is refused.
+    surfaces and other meshes, by `cd.contact.ElasticFoundation`, which `system.add_contact` uses for it.
+    Triangles go counter-clockwise from outside. They are checked when the surface is made, and repairs give a
+    warning: corners at one place are merged; duplicate faces and solids within a solid are removed; faces
+    with the wrong orientation are turned over. A warning also names closed parts that go through each other
+    and faces that are folded back on their neighbors; other self-intersections of one part are not detected.
+    A surface with holes, with edges of more than two faces or with faces without area raises an error.
 
     Args:
         body: whose it is, or its name.
@@ -218,7 +217,7 @@ class Mesh(Framed):
                 plain_numbers(
                     given[0],
                     "Mesh: vertices",
-                    "triangles are a table that no state changes; the "
+                    "triangles are a constant table; the "
                     "frame X, the thickness and the material may be Parameters",
                 )
             shape = given if isinstance(given, MeshShape) else MeshShape(given)
@@ -227,22 +226,22 @@ class Mesh(Framed):
             size = float(np.ptp(self.triangles.vertices, axis=0).max())
             if size > LARGE:
                 warn(
-                    f"{what}: is {size:.4g} m large; are its corners in meters? Those of many "
+                    f"{what}: is {size:.4g} m large; are its corners in meters? Many "
                     "files are in millimeters: give cd.shapes.Mesh(file, scale=0.001)"
                 )
             thickness: Any = self.thickness
-            # a layer of 1 m is how OpenSim's files give a stiffness per area
+            # OpenSim's files give a stiffness per area as a layer of 1 m
             if isinstance(thickness, (int, float)) and size < thickness != 1:
                 warn(
                     f"{what}: a layer of {thickness:g} m on a mesh that is {size:.4g} m large; is "
-                    "the thickness in meters? That of 3 mm is 0.003"
+                    "the thickness in meters? 3 mm is 0.003"
                 )
 
     def drawn(self, size: float) -> list[Drawing]:
         return [Drawing(MeshShape((self.triangles.vertices, self.triangles.faces)), self.X_BS)]
 
     def scaled(self, factors: BodyFactors) -> Self:
-        """As large as its body; its layer is as thick as it was."""
+        """Scaled with its body; its layer keeps its thickness."""
         moved = super().scaled(factors)
         if not factors.change(self.body):
             return moved

@@ -1,11 +1,11 @@
-"""A point in a surface: how deep, and which way out. docs/theory/contact.md (44)-(47).
+"""The depth of a point in a surface, and the direction out of it. docs/theory/contact.md (44)-(47).
 
 For a point y, in the frame of the caller, and the point S of the other surface that is nearest to it,
 
     S = y + x n,   n: unit normal of the surface at S, outwards;   x: depth, below zero outside           (44)
 
-x has the slope -n, and grows at most as fast as y moves. A surface enters as one column of
-numbers, its pose and sizes in that frame; the rest of it is in the equations.
+x has the slope -n, and grows at most as fast as y moves. A surface is one column of numbers, its pose and
+sizes in that frame; its kind defines the equations.
 
 An ellipsoid of radii a, least one a_m, with tau the largest root of                                      (45)
 
@@ -56,33 +56,34 @@ from condyle.spatial.algebra import all_of, any_of
 from condyle.trace import Traced
 
 LIMIT, NEAR = 60, 1e-10
-"""Newton's steps at most; the last one over the size of the surface."""
+"""Largest number of Newton's steps; the last step over the size of the surface."""
 TINY = 1e-14
-"""Of the smallest radius: points of an ellipsoid nearer to a plane of symmetry count as so far from it."""
+"""Fraction of the smallest radius: points nearer to a plane of symmetry of an ellipsoid count as at this
+distance."""
 SLABS = 24
-"""Pairs of planes around a mesh, beside those of its box."""
+"""Number of pairs of planes around a mesh, besides those of its box."""
 Near = Callable[[ca.SX, ca.SX, ca.SX], ca.SX]
 Where = Callable[..., tuple[ca.SX, ca.SX]]
 
 
 @dataclass(frozen=True, eq=False)
 class PointDepth:
-    """How deep points of another body are in a surface. Two of equal keys are the same.
+    """The depth of points of another body in a surface. Two with equal keys are equal.
 
-    Functions that it is made of take the surface's sizes and y in its frame S, or, where it has none, all its
-    numbers and y as it is.
+    Its functions take the surface's sizes and y in its frame S, or, without a frame, all its numbers and y
+    unchanged.
 
-    Attributes:
-        key: what the equations depend on beside the numbers.
-        size: of the numbers: R_S, p_S and sizes where it has a frame.
-        find: sizes, y -> x and n of (44).
-        bound: sizes, y -> at least x, which grows at most as fast as y moves; by default x.
-        solved: x and n are NaN where a solver finds nothing.
-        near: sizes, y, r -> above 0 where a point at most r from y may be inside; by default bound + r. A
-            second number may be above 0 where all these points are inside.
-        within: sizes, y, r -> as find; x may be any number below -r for points that are as far outside.
-        known: sizes, y, r -> the first of `near` where it is soon known, else infinity.
-        framed: it has a frame S.
+        Attributes:
+            key: all that the equations depend on besides the numbers.
+            size: of the numbers: R_S, p_S and sizes if it has a frame.
+            find: sizes, y -> x and n of (44).
+            bound: sizes, y -> an upper bound of x that grows at most as fast as y moves; by default x.
+            solved: whether a solver finds x and n, which are NaN if it fails.
+            near: sizes, y, r -> above 0 if a point at most r from y may be inside; by default bound + r. A second
+                number may be above 0 if all these points are inside.
+            within: sizes, y, r -> as find; x may be any number below -r for points further than r outside.
+            known: sizes, y, r -> the first of `near` if it is known quickly, else infinity.
+            framed: whether it has a frame S.
     """
 
     key: tuple[Any, ...]
@@ -109,7 +110,7 @@ class PointDepth:
         return x, R @ n
 
     def close(self, given: SX, y: SX, r: SX) -> tuple[SX, SX]:
-        """As `where` where y may be inside, or less than r outside; elsewhere x is any number below -r."""
+        """Like `where` if y may be inside, or less than r outside; elsewhere x is any number below -r."""
         if self.within is None:
             return self.where(given, y)
         R, sizes, y = self._local(given, y)
@@ -117,17 +118,17 @@ class PointDepth:
         return x, R @ n
 
     def above(self, given: SX, y: SX) -> SX:
-        """At least x; it grows at most as fast as y moves."""
+        """An upper bound of x that grows at most as fast as y moves."""
         _, sizes, y = self._local(given, y)
         return self.find(sizes, y)[0] if self.bound is None else self.bound(sizes, y)
 
     def reach(self, given: SX, y: SX, r: SX) -> SX:
-        """Above 0 where a point at most r from y may be inside."""
+        """Above 0 if a point at most r from y may be inside."""
         return self.above(given, y) + r if self.near is None else self.near(*self._local(given, y)[1:], r)
 
     @property
     def quick(self) -> Near | None:
-        """`reach` where it is soon known, else infinity; None if there is no such thing."""
+        """`reach` if it is known quickly, else infinity; None if there is no such function."""
         known = self.known
         return known and (lambda given, y, r: known(*self._local(given, y)[1:], r))
 
@@ -152,7 +153,7 @@ def numbers_of(surface: ContactSurface, pose: SurfacePose, R: SX, p: SX) -> SX:
 
 
 def point_depth(surface: ContactSurface) -> PointDepth:
-    """How points see a surface.
+    """The depth of points in a surface.
 
     Raises:
         DescriptionError: points do not meet surfaces of this kind.
@@ -179,7 +180,7 @@ def _in_plane(g: SX, y: SX) -> tuple[SX, SX]:
 
 
 def _in_sphere(g: SX, y: SX) -> tuple[SX, SX]:
-    """At the center there is no way out: n is zero there."""
+    """At the center the direction is undefined, and n is zero."""
     distance, n = length_and_direction(y - g[:3])
     return g[3] - distance, n
 
@@ -193,7 +194,7 @@ SIZES: dict[type, tuple[str, ...]] = {
     Mesh: (),
     HeightField: (),
 }
-"""Surfaces with a frame that points meet, and the numbers of each."""
+"""Surfaces with a frame that points can touch, and the numbers of each."""
 
 
 CLOSED: dict[type, tuple[Callable[..., Touch], int]] = {
@@ -293,7 +294,7 @@ def _implicit(law: Traced) -> PointDepth:
         return ca.vertcat(value / long, *(ca.dot(t, z - p[1:4]) for t in tangents(g / long)))
 
     def outwards(size: SX, y: SX) -> SX:
-        """Where the line from the origin through y leaves the surface."""
+        """The point where the line from the origin through y leaves the surface."""
         distance, w = length_and_direction(y)
         w = ca.if_else(distance > 0, w, ca.SX([1, 0, 0]))
         rho = size
@@ -354,7 +355,8 @@ def _ground(ground: HeightField) -> PointDepth:
         return ca.dot(out, Q - y), out
 
     def below(y: SX) -> SX:
-        """How far the ground is above y; beyond the grid it goes on as at its border, and may be as steep."""
+        """Height of the ground above y; beyond the grid it continues as at its border, and may be as
+        steep."""
         s, t = ca.fmin(ca.fmax(y[0], x0), x0 + m * dx), ca.fmin(ca.fmax(y[1], y0), y0 + n * dy)
         return height(ground, s, t) - y[2] + ground.steepest * ca.norm_2(ca.vertcat(y[0] - s, y[1] - t))
 
@@ -371,7 +373,7 @@ def _ground(ground: HeightField) -> PointDepth:
 
 @lru_cache(maxsize=64)
 def _mesh(triangles: Any) -> PointDepth:
-    """(47). Pairs of planes around the mesh tell of most points outside that they are: no search."""
+    """(47). Pairs of planes around the mesh exclude most points outside without a search."""
     search, of_one = nearest_triangle(triangles, together=True), nearest_triangle(triangles)
     extent = np.ptp(triangles.vertices, axis=0)
     deepest = float(extent.min()) / 2
@@ -381,7 +383,7 @@ def _mesh(triangles: Any) -> PointDepth:
     middles, halves = (low + high) / 2, (high - low) / 2 + 1e-12 * extent.max()
 
     def beyond(y: SX) -> SX:
-        """At most how far y is from the mesh."""
+        """A lower bound of the distance of y from the mesh."""
         each = ca.fabs(ca.DM(out) @ y - ca.DM(middles)) - ca.DM(halves)
         while each.numel() > 1:  # pairs: none waits for all others
             half = each.numel() // 2
@@ -400,13 +402,13 @@ def _mesh(triangles: Any) -> PointDepth:
         return ca.if_else(far, -off, x), ca.if_else(far, 0, n)
 
     def soon(y: SX, r: SX) -> tuple[SX, SX]:
-        """How far beyond, and whether that is all to know: where there are no points r is -inf."""
+        """The distance beyond, and whether it suffices: r is -inf if there are no points."""
         off = beyond(y)
         return off, any_of(off > 0, r < 0)
 
     def near(_: SX, y: SX, r: SX) -> SX:
-        """Beyond a plane, that one tells. A point that is further from all faces than half the mesh's
-        smallest side is outside."""
+        """Beyond a plane the distance to it suffices. A point that is further from all faces than half the
+        mesh's smallest side is outside."""
         off, known = soon(y, r)
         furthest = ca.if_else(known, -ca.inf, (ca.fmax(r, deepest) * (1 + 1e-9)) ** 2)
         row = look_up(search, ca.vertcat(y, furthest))

@@ -1,4 +1,4 @@
-"""Surfaces that have a frame S of their own on the body: ellipsoid, torus, cylinder, box."""
+"""Surfaces with their own frame S on the body: ellipsoid, torus, cylinder, box."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ class Framed(ContactSurface):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ellipsoid(Framed):
-    """An ellipsoid on a body that touches other surfaces. (`cd.Ellipsoid` is a joint, `cd.paths.Ellipsoid` is
-    what paths wrap over, `cd.shapes.Ellipsoid` is only drawn.)
+    """An ellipsoid on a body that touches other surfaces. (`cd.Ellipsoid` is a joint, `cd.paths.Ellipsoid` a
+    wrap surface, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
         body: whose it is, or its name.
@@ -84,9 +84,9 @@ class Ellipsoid(Framed):
 class Torus(Framed):
     """A ring: all points at most `tube_radius` from a circle about z of S.
 
-    On a half-space its lowest point jumps from side to side where the ring lies flat; within `flat` of that
-    (a sine) the point goes across the ring instead, and the ring, thicker
-    by `flat` times its radius there, stands as on a disc.
+    On a half-space the lowest point of a flat ring would jump from side to side; within a tilt of `flat` (a
+    sine) the point moves across the ring instead, and the ring, thicker by `flat` times its radius, stands as
+    on a disc.
 
     Args:
         body: whose it is, or its name.
@@ -118,8 +118,8 @@ class Torus(Framed):
 
     def curvature(self, u: SX, cos: SX) -> SX:
         """Curvature tensor [1/m] in S where the normal is u, which has the cosine with the plane of the
-        circle. Its axes are any two across u, which are smooth where the ring is flat: the directions of the
-        larger and the smaller curvature are not needed."""
+        circle. Its axes are any two across u that are smooth where the ring is flat: principal directions are
+        not needed."""
         r, (one, other) = sx(self.tube_radius), tangents(u)
         return one @ one.T / r + cos / (sx(self.radius) + r * cos) * other @ other.T
 
@@ -127,12 +127,12 @@ class Torus(Framed):
 @dataclass(frozen=True, eq=False, repr=False)
 class Cylinder(Framed):
     """A round cylinder on a body, about z of S, that touches other surfaces. (`cd.Cylinder` is a joint,
-    `cd.paths.Cylinder` is what paths wrap over, `cd.shapes.Cylinder` is only drawn.)
+    `cd.paths.Cylinder` a wrap surface, `cd.shapes.Cylinder` is only drawn.)
 
     On half-spaces, ellipsoids and other cylinders its side and its ends are a little crowned, as rollers are:
-    straight lines and flat ends touch as ellipses that are long, or large. Spheres meet its side and its ends
-    as they are, and its edges as rounded ones that are as stiff as the ends. A rigid one stands and lies on
-    half-spaces with its two rims, rings of radius `rim`.
+    straight lines and flat ends touch as long or large ellipses. Spheres touch the true side and ends, and
+    rounded edges that are as stiff as the ends. A rigid one stands and lies on half-spaces with its two rims,
+    rings of radius `rim`.
 
     Args:
         body: whose it is, or its name.
@@ -142,8 +142,8 @@ class Cylinder(Framed):
         material: a Material.
         rim: radius of the rounded edges [m], above 0 and below the radius and half the length.
         flat: the crown: its side bends with the radius length / (2 flat), its ends with radius / flat; at
-            their rims they are so much lower (half the length, or the radius, times flat). Above 0, below
-            the ratio of radius and half the length and its inverse.
+            their rims they are lower by half the length, or the radius, times flat. Above 0, below the ratio
+            of radius and half the length and its inverse.
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
     """
@@ -204,7 +204,7 @@ class Cylinder(Framed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Slice(Framed):
-    """A piece of a roller, about z of S: a circle, and how much of the line it stands for."""
+    """A piece of a roller, about z of S: a circle, and its share of the line."""
 
     half_widths: ClassVar = {"radius": 1.0}
 
@@ -216,9 +216,9 @@ class Slice(Framed):
 @dataclass(frozen=True, eq=False, repr=False)
 class Roller(Framed):
     """A round cylinder about z of S whose side touches half-spaces and other rollers along a line, with the
-    force of Johnson's line contact, and moments where it is tilted: slices that do not know of each other.
-    Its ends do not touch: for what stands, or touches anything else, take a `Cylinder`. Rollers touch each
-    other while their axes are nearly parallel.
+    force of Johnson's line contact, and moments where it is tilted: the slices are independent. Its ends do
+    not touch: use a `Cylinder` to stand on ends or to touch other surfaces. Rollers touch each other while
+    their axes are nearly parallel.
 
     Args:
         body: whose it is, or its name.
@@ -226,7 +226,7 @@ class Roller(Framed):
         radius: [m], above 0.
         length: [m], above 0.
         material: a Material.
-        slices: how many points along the line, at Gauss's places, at least 1. Two or more resist tilting;
+        slices: number of points along the line, at Gauss's places, at least 1. Two or more resist tilting;
             8 are right to 1e-12 where all of the line touches.
         name: how groups call it.
         cliques: names; surfaces that share one ignore each other in groups.
@@ -270,11 +270,11 @@ class Roller(Framed):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Box(Framed):
-    """A box on a body that touches other surfaces, with rounded edges. (`cd.shapes.Box` is something to draw.)
+    """A box on a body that touches other surfaces, with rounded edges. (`cd.shapes.Box` is only drawn.)
     Against half-spaces, height fields and other boxes it is small spheres at its
-    corners: edges of two boxes pass through each other, and a hill between the corners is not felt. Spheres
-    meet its faces, and its edges as rounded ones that are as stiff as the faces. Ellipsoids, cylinders, tori
-    and implicit surfaces do not touch it: take a cd.contact.Mesh for one of them.
+    corners: edges of two boxes pass through each other, and a hill between the corners has no effect. Spheres
+    touch its true faces, and rounded edges that are as stiff as the faces. Ellipsoids, cylinders, tori and
+    implicit surfaces do not touch it: use a cd.contact.Mesh for one of them.
 
     Args:
         body: whose it is, or its name.
@@ -324,7 +324,7 @@ class Box(Framed):
 
 
 def _around_z(n: Array) -> tuple[Array, Array]:
-    """e e' of the unit vectors e that go around z, across each of some unit vectors n (m, 3), and the sines
+    """e e' of the unit vectors e around z, perpendicular to unit vectors n (m, 3), and the sines
     of the angles between n and z."""
     e = np.stack([-n[:, 1], n[:, 0], 0 * n[:, 0]], axis=1)
     sine = np.linalg.norm(e, axis=1)

@@ -20,10 +20,9 @@ touch or not. In a's frame, with c the center of b and R its orientation,
 
 Newton's steps, with a shift that keeps (34) positive, at most 1/2 rad long (35), a quarter as long where d
 would grow (36), from the line between the centers. Where d is below the smallest radius of curvature of a
-plus that of b, there is one minimum. Where it is not, on that line, the steps begin at the best of some
-directions that turn with a; again at the best of those that are away from what was found, of those that turn
-with b, and of both axes and what is across them; last wherever one of all those is still better. The smallest
-overlap counts (36a).
+plus that of b, there is one minimum. Otherwise the steps begin at the best of some directions that turn with
+a; again at the best of those away from the minimum found, of those that turn with b, and of both axes and
+their perpendiculars; last at any of these that is still better. The smallest overlap counts (36a).
 """
 
 from __future__ import annotations
@@ -60,12 +59,12 @@ SHORT = 1e-7
 FURTHEST = 0.5
 """The longest step [rad], of deep pairs APART."""
 AROUND, CREASE = 2048, 512
-"""Directions that deep pairs try first: all around, and around the axis of a cylinder, where a side is."""
+"""Directions that deep pairs try first: all around, and around the axis of a cylinder, toward its side."""
 APART = 0.05
-"""Every direction is within this of one of them [rad]."""
+"""Largest angle of any direction to the nearest of them [rad]."""
 AWAY, NEARLY, SAME = 0.9, 1.25, 1e-12
-"""Cosine from which on directions are near each other; overlaps up to this factor are worth a look; those
-that differ less are the same."""
+"""Cosine above which directions are near each other; factor of overlaps that are tried; relative difference
+below which overlaps are equal."""
 
 
 @dataclass(frozen=True)
@@ -94,8 +93,8 @@ class ConvexBody:
         return ConvexBody((ca.vertcat(disc, disc, f * disc), ca.vertcat(f * needle, f * needle, needle)), rim)
 
     def terms(self, n: SX, R: SX | None = None) -> tuple[SX, SX, SX]:
-        """h, p and h'' of (31), (31a) at a normal in axes to which R turns those of S; without R in S. Of h''
-        what is along n does not count."""
+        """h, p and h'' of (31), (31a) at a normal in axes to which R turns those of S; without R in S. The
+        part of h'' along n is ignored."""
         h, p, bent = ca.SX(0), ca.SX(3, 1), ca.SX(3, 3)
         for radii in self.radii:
             square = ca.diag(radii**2)
@@ -117,13 +116,13 @@ class ConvexBody:
 
     @property
     def furthest(self) -> SX:
-        """No point is further from the center [m]."""
+        """Largest distance of a point from the center [m]."""
         most = sum((ca.mmax(r) for r in self.radii), ca.SX(0))
         return most if self.ball is None else most + self.ball
 
 
 def _inverse(W: SX) -> SX:
-    """Of a symmetric matrix of two rows."""
+    """Inverse of a symmetric matrix of two rows."""
     return ca.blockcat([[W[1, 1], -W[0, 1]], [-W[0, 1], W[0, 0]]]) / (W[0, 0] * W[1, 1] - W[0, 1] ** 2)
 
 
@@ -148,7 +147,7 @@ def plane_supported(a: HalfSpace, A: SurfacePose, b: Ellipsoid | Cylinder, B: Su
 
 
 def supported_pair(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: SurfacePose) -> Touch:
-    """Of spheres, ellipsoids and cylinders: (32)-(36)."""
+    """Closest points of spheres, ellipsoids and cylinders: (32)-(36)."""
     if isinstance(a, Sphere):
         return supported_pair(b, B, a, A).flipped
     pair = _Pair(ConvexBody.from_surface(a), ConvexBody.from_surface(b))
@@ -158,7 +157,7 @@ def supported_pair(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: Surf
     n = look_up(_solver(pair.counts), given)[:3]
     t = ca.horzcat(*tangents(n))
     (h_a, point, bent_a), (h_b, other, bent_b) = pair.a.terms(n), pair.b.terms(n, R)
-    # the root moves as (33), (34) say: at the root itself nothing is left of this
+    # the root moves by (33), (34): at the root itself this is zero
     slope = t.T @ (point + other - c)
     W_a, W_b = t.T @ bent_a @ t, t.T @ bent_b @ t
     x = h_a + h_b - ca.dot(c, n)  # (32)
@@ -172,7 +171,7 @@ def supported_pair(a: ContactSurface, A: SurfacePose, b: ContactSurface, B: Surf
 
 @dataclass(frozen=True)
 class _Counts:
-    """How many ellipsoids two bodies have, and whether one has a ball. Numbers of a pair = radii of a's
+    """Numbers of ellipsoids of two bodies, and whether one has a ball. Numbers of a pair = radii of a's
     ellipsoids, of b's, the balls' radii together, c, R where b has ellipsoids."""
 
     one: int
@@ -189,7 +188,7 @@ class _Counts:
         return _Counts(self.other, self.one, self.ball)
 
     def pair(self, p: SX) -> tuple[_Pair, SX | None, SX]:
-        """The pair, R and c of its numbers; the ball counts as a's."""
+        """The pair, R and c from its numbers; the ball counts as a's."""
         radii = [p[3 * k : 3 * k + 3] for k in range(self.one + self.other)]
         at = 3 * len(radii) + self.ball
         a = ConvexBody(tuple(radii[: self.one]), p[at - 1] if self.ball else None)
@@ -218,8 +217,8 @@ class _Pair:
 @cache
 def _around(counts: _Counts, ahead: bool) -> TreeMinimum:
     """Numbers of a pair, a direction or zero, most -> the direction with the least overlap; ahead: away from
-    that one, where one step of Newton's, of at most APART, would end: (36a). d changes by at most the sizes
-    and |c| with the direction."""
+    that direction, and evaluated at the end of one of Newton's steps of at most APART: (36a). d changes by at
+    most the sizes and |c| with the direction."""
     turn = 2 * np.pi * np.arange(CREASE) / CREASE
     ways = np.vstack(
         [
@@ -299,7 +298,7 @@ def _ended(state: SX) -> SX:
 
 @cache
 def _again(counts: _Counts) -> Solver:
-    """Numbers of a pair, where to begin, whether to -> n."""
+    """Numbers of a pair, a start, whether to solve -> n."""
     size = counts.size
     return Solver.trace(
         "overlap_again",
@@ -321,7 +320,7 @@ def _solver(counts: _Counts) -> Solver:
         return best[:3], best[0] >= -1
 
     def from_b(p: SX, away: SX, most: SX, ahead: bool = True) -> tuple[SX, SX]:
-        """The same among directions that turn with b."""
+        """The best of directions that turn with b."""
         pair, R, c = counts.pair(p)
         assert R is not None
         balls = [] if pair.a.ball is None else [pair.a.ball]
@@ -330,7 +329,7 @@ def _solver(counts: _Counts) -> Solver:
         return R @ best[:3], best[0] >= -1
 
     def axes(p: SX, away: SX, most: SX) -> tuple[SX, SX]:
-        """The best of both bodies' axes, and of what is across them: ends, and where sides meet."""
+        """The best of both bodies' axes and their perpendiculars: ends, and sides that meet."""
         R = counts.pair(p)[1]
         assert R is not None
         across = ca.vertcat(-R[1, 2], R[0, 2], 0)

@@ -26,7 +26,7 @@ def pairs(
     options: Mapping[str, Any],
     rigid: Callable[[ContactSurface, ContactSurface], Any],
 ) -> dict[str, Any]:
-    """Laws by name: see `System.add_contact`. rigid: what surfaces become that both do not yield."""
+    """Laws by name: see `System.add_contact`. rigid: class of the contact of two rigid surfaces."""
     if not isinstance(name, str) or not name:
         raise DescriptionError(
             f"add_contact: a contact's name is a non-empty string, got {name!r}; the name comes first"
@@ -70,12 +70,12 @@ def pairs(
     _warn_of_one_side(name, out.values())
     if not out and b is None and len(first) == 1:
         raise DescriptionError(
-            f"add_contact {name!r}: one surface touches nothing: give two, "
+            f"add_contact {name!r}: one surface alone touches nothing: give two, "
             "add_contact(name, floor, ball), or a list"
         )
     if not out:
         raise DescriptionError(
-            f"add_contact {name!r}: no pair is left: surfaces on one body and those that "
+            f"add_contact {name!r}: no pair remains: surfaces on one body and those that "
             "share a clique ignore each other"
         )
     return out
@@ -84,7 +84,7 @@ def pairs(
 def _rigid(
     a: ContactSurface, b: ContactSurface, name: str, law: type[ContactLaw], options: Mapping[str, Any]
 ) -> bool:
-    """Whether both do not yield."""
+    """Whether both are rigid."""
     count = sum(isinstance(s.made_of, Rigid) for s in (a, b))
     if count == 1:
         words = " and ".join(
@@ -92,19 +92,19 @@ def _rigid(
             for s in (a, b)
         )
         raise DescriptionError(
-            f"add_contact {name!r}: {words}; give both a Material, and they yield, or "
-            "both a Rigid, and they do not"
+            f"add_contact {name!r}: {words}; give both a Material for compliant contact, or "
+            "both a Rigid for rigid contact"
         )
     if count and (options or law is not HuntCrossley):
         given = ", ".join(options) or f"law={law.__name__}"
         raise DescriptionError(
-            f"add_contact {name!r}: surfaces of cd.contact.Rigid have no law of force: leave out {given}"
+            f"add_contact {name!r}: surfaces of cd.contact.Rigid have no law of force: omit {given}"
         )
     return count == 2
 
 
 def _warn_of_one_side(name: str, made: Iterable[Any]) -> None:
-    """Warn of numbers that only one surface of a pair has: the pair has none of them then."""
+    """Warn of numbers that only one surface of a pair has: for the pair they are zero."""
     for number, fields in ONE_SIDED.items():
         for a, b in (one.surfaces() for one in made):
             has = [any(getattr(s.made_of, f, 0.0) != 0 for f in fields) for s in (a, b)]
@@ -143,11 +143,11 @@ def _named(
     surfaces: list[Any] = list(given) if several else [given]  # type: ignore[arg-type]
     out: dict[str, ContactSurface] = {}
     if not surfaces:
-        raise DescriptionError(f"add_contact {name!r}: {which}: there is no surface in it")
+        raise DescriptionError(f"add_contact {name!r}: {which}: it contains no surface")
     for k, surface in enumerate(surfaces):
         if not isinstance(surface, ContactSurface):
             drawn = isinstance(surface, Shape)
-            hint = "; shapes of cd.shapes are drawn, and do not touch" if drawn else ""
+            hint = "; shapes of cd.shapes are only drawn" if drawn else ""
             raise DescriptionError(
                 f"add_contact {name!r}: {which}: expected surfaces such as "
                 "cd.contact.Sphere(body, center, radius, material), got "
@@ -155,14 +155,13 @@ def _named(
             )
         if (first := next(i for i, s in enumerate(surfaces) if s is surface)) < k:
             raise DescriptionError(
-                f"add_contact {name!r}: {which}: surface {k} is surface {first} once more "
-                "and would push twice; leave one out"
+                f"add_contact {name!r}: {which}: surface {k} is surface {first} again "
+                "and would push twice; remove one"
             )
         label = surface.name or str(k)
         if label in out:
             raise DescriptionError(
-                f"add_contact {name!r}: {which}: two surfaces are called {label!r}; give "
-                "each a name of its own"
+                f"add_contact {name!r}: {which}: two surfaces are called {label!r}; give them different names"
             )
         out[label] = surface
     return out

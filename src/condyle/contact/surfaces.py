@@ -41,7 +41,7 @@ SLAB = 0.01
 
 
 class SurfacePose(Protocol):
-    """Where a body is, as surfaces see it: results in ground."""
+    """The pose of a body, as surfaces need it: results in ground."""
 
     @property
     def R(self) -> SX:
@@ -67,7 +67,7 @@ class BodyPose:
 
 @dataclass(frozen=True)
 class GivenPose:
-    """A pose of its parts."""
+    """A pose from its parts."""
 
     R: ca.SX
     p: ca.SX
@@ -81,11 +81,11 @@ class ContactSurface(Described):
     """A surface of a body.
 
     Attributes:
-        name: how groups call it; "" if nothing does.
+        name: its name in groups; may be empty.
         cliques: surfaces that have one in common ignore each other in groups.
-        by_points: it meets others by points of its own, as meshes do.
-        met_by_corners: boxes touch it with their corners.
-        half_widths: fields that say how large it is, with what makes a radius of each.
+        by_points: whether it touches others by its own points, like meshes.
+        met_by_corners: whether boxes touch it with their corners.
+        half_widths: fields with its size, with the factor to a radius of each.
     """
 
     room = "contact."
@@ -103,7 +103,7 @@ class ContactSurface(Described):
         if not isinstance(material, Material | Rigid):
             raise DescriptionError(
                 f"{what}: material: expected a cd.contact.Material, or a cd.contact.Rigid "
-                f"for what does not yield, got {material!r}"
+                f"for a rigid surface, got {material!r}"
             )
         if not isinstance(self.name, str):
             raise DescriptionError(f"{what}: name: expected text, got {self.name!r}")
@@ -121,26 +121,25 @@ class ContactSurface(Described):
 
     @property
     def form(self) -> Hashable:
-        """What decides on the form of its equations: laws whose surfaces differ in it are in different
-        tables."""
+        """Determines the form of its equations: laws whose surfaces differ in it are in different tables."""
         return type(self).__name__
 
     @property
     def X_BS(self) -> Transform:
         """Its frame S on the body, as it is drawn: with Parameters at their defaults."""
-        raise TypeError(f"{type(self).__name__} does not say where it is: it needs a property X_BS")
+        raise TypeError(f"{type(self).__name__} needs a property X_BS, its frame on the body")
 
     def drawn(self, size: float) -> Sequence[Drawing]:
-        """What a viewer draws of it on its body: nothing, unless a surface says otherwise.
+        """Shapes that a viewer draws on its body: none by default.
 
         Args:
-            size: of the scene [m], for what has no size of its own.
+            size: of the scene [m], for surfaces without a size.
         """
         return ()
 
     def curvature_at(self, n: Array) -> Array | None:
         """Curvature tensors in S [1/m], shape (m, 3, 3), where the normals out of it are n, shape (m, 3);
-        None where it does not say how it is curved. A viewer draws contact patches by them."""
+        None if unknown. A viewer uses them to draw contact patches."""
         return None
 
     @property
@@ -203,7 +202,7 @@ class HalfSpace(ContactSurface):
         normal: out of the material, in the body's frame, shape (3,); its length does not matter.
         height: distance of the plane from the body's origin, along the normal [m].
         material: a Material.
-        name: how groups call it.
+        name: its name in groups.
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
@@ -246,15 +245,15 @@ class HalfSpace(ContactSurface):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Sphere(ContactSurface):
-    """A ball on a body that touches other surfaces. (`cd.paths.Sphere` is what paths wrap over, `cd.shapes.Sphere`
-    something to draw.)
+    """A ball on a body that touches other surfaces. (`cd.paths.Sphere` is a wrap surface, `cd.shapes.Sphere`
+    is only drawn.)
 
     Args:
         body: whose it is, or its name.
         center: in the body's frame [m], shape (3,).
         radius: [m], above 0.
         material: a Material.
-        name: how groups call it.
+        name: its name in groups.
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
@@ -291,7 +290,7 @@ def across_all(n: Array) -> Array:
 
 
 def bare(kind: type, **fields: Any) -> Any:
-    """A surface of kept values, without checks: they may be symbols."""
+    """A surface of stored values, without checks: they may be symbols."""
     surface: Any = object.__new__(kind)
     for name, value in fields.items():
         object.__setattr__(surface, name, value)
@@ -324,7 +323,7 @@ class Touch:
         R: relative radius 2 / (kappa_1 + kappa_2) [m].
         gap: curvature of the gap as a tensor [1/m]: of any three axes, shape (3, 3), then it maps n to zero,
             or of two across n, shape (2, 2); None where both principal curvatures are 1 / R by construction.
-        solved: it comes from a solver, and is NaN where that finds nothing.
+        solved: whether it comes from a solver, and is NaN if that fails.
         line: of contact along a line (line.py): C and rho of (58) and the length [m].
     """
 
@@ -338,7 +337,7 @@ class Touch:
 
     @property
     def flipped(self) -> Touch:
-        """The same with a and b exchanged."""
+        """The closest points with a and b exchanged."""
         return Touch(self.x, -self.n, self.Q - self.x * self.n, self.R, self.gap, self.solved, self.line)
 
     def at(self, s_1: SX) -> SX:
@@ -347,19 +346,19 @@ class Touch:
 
 
 FLAT = 1e-9
-"""Points that are nearer to a plane, over their size, are in it."""
+"""Relative distance within which points count as in a plane."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Point(ContactSurface):
-    """A point, which touches what does not yield: a half-space, a sphere, a box, a cylinder, a torus, a
+    """A point, which touches rigid surfaces: a half-space, a sphere, a box, a cylinder, a torus, a
     height field.
 
     Args:
         body: whose it is, or its name.
         station: in the body's frame [m], shape (3,).
         material: a Rigid.
-        name: how groups call it.
+        name: its name in groups.
         cliques: names; surfaces that share one ignore each other in groups.
     """
 
@@ -373,7 +372,7 @@ class Point(ContactSurface):
         if not isinstance(self.material, Rigid):
             raise DescriptionError(
                 f"Point: material: expected a cd.contact.Rigid, got {self.material!r}; a "
-                "point that yields has no stiffness: take a cd.contact.Sphere"
+                "compliant point would have no stiffness: use a cd.contact.Sphere"
             )
 
     @property
@@ -388,13 +387,13 @@ class Point(ContactSurface):
 def vertices(
     body: Body | str, points: ArrayLike | str | Path | Mesh, material: Rigid, *, cliques: tuple[str, ...] = ()
 ) -> tuple[Point, ...]:
-    """The corners of a body as a group of points, such as `system.add_contact("block", floor, ...)` takes:
-    what a convex body touches a half-space with.
+    """The corners of a body as a group of points, for `system.add_contact("block", floor, ...)`: with them a
+    convex body touches a half-space.
 
     Args:
-        body: whose they are, or its name.
+        body: their body, or its name.
         points: stations in the body's frame [m], shape (n, 3), or a mesh: its file, or a
-            cd.shapes.Mesh. Those inside of the convex hull are left out.
+            cd.shapes.Mesh. Points inside the convex hull are left out.
         material: a Rigid.
         cliques: names; surfaces that share one ignore each other in groups.
 
@@ -429,7 +428,7 @@ def vertices(
 
 
 def _corners(points: Array) -> NDArray[np.intp]:
-    """Which of some points are corners of their hull, in space, in a plane or on a line."""
+    """Indices of points that are corners of their hull, in space, in a plane or on a line."""
     away = points - points.mean(axis=0)
     _, sizes, axes = np.linalg.svd(away, full_matrices=False)
     space = int((sizes > FLAT * sizes[0]).sum()) if len(sizes) else 0

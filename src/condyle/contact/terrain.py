@@ -4,9 +4,9 @@
     nearest point (s, t, h) to y:   (y_x - s) + (y_z - h) h_s = 0,   (y_y - t) + (y_z - h) h_t = 0        (42)
     curvature of the ground at it: -h'' / sqrt(1 + |h'|^2), as a tensor of its tangent plane              (43)
 
-At the nearest point the slopes of (42) by s and t are a matrix below zero (42a). (42) is solved by Newton's
-method from the point below y, over at most one cell a step. With the derivatives of h there up to the third,
-one more step gives the result its derivatives.
+At the nearest point the slopes of (42) by s and t are a negative definite matrix (42a). (42) is solved by
+Newton's method from the point below y, over at most one cell a step. With the derivatives of h there up to
+the third, one more step gives the result its derivatives.
 """
 
 from __future__ import annotations
@@ -33,22 +33,19 @@ from condyle.shapes.meshes import sheet
 from condyle.spatial.algebra import all_of
 
 LIMIT, NEAR = 50, 1e-10
-"""Newton's steps at most; the last one over the size of a cell."""
+"""Largest number of Newton's steps; the last step over the size of a cell."""
 BASIS = np.array([[1, 4, 1, 0], [-3, 0, 3, 0], [3, -6, 3, 0], [-1, 3, -3, 1]]) / 6
 """The four B-splines of a cell in powers of its local coordinate."""
-GRID = (
-    "the grid is a table that no state changes; where the ground is, and its slope, may be Parameters of "
-    "the frame X"
-)
+GRID = "the grid is a constant table; position and slope of the ground may be Parameters of the frame X"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HeightField(Framed):
-    """Ground with hills: heights on an even grid, joined by a bicubic spline, above the x-y plane of S. All
-    below is material. Spheres and meshes touch it, and boxes by their corners.
+    """Ground with hills: heights on an even grid, interpolated by a bicubic spline, above the x-y plane of S.
+    Everything below is material. Spheres and meshes touch it, and boxes by their corners.
 
-    Beyond the grid there is no ground: a contact there raises an error. So does a sphere that touches a
-    hollow of a smaller radius than its own.
+    Beyond the grid there is no ground: a contact there raises an error. So does a sphere in a hollow of a
+    smaller radius than its own.
 
     Args:
         body: whose it is, or its name; "ground" as a rule.
@@ -108,13 +105,13 @@ class HeightField(Framed):
 
     @cached_property
     def steepest(self) -> float:
-        """No slope is larger: differences of (41)'s coefficients hold those of the spline."""
+        """Upper bound of the slope: differences of (41)'s coefficients bound those of the spline."""
         c, (_, _, dx, dy, _, _) = _coefficients(_coefficients(np.array(self.heights)).T).T, self.grid()
         return float(np.hypot(np.abs(np.diff(c, axis=0)).max() / dx, np.abs(np.diff(c, axis=1)).max() / dy))
 
     @cached_property
     def solver(self) -> Solver:
-        """Of (42)."""
+        """The solver of (42)."""
         return _solver(self)
 
     def grid(self) -> tuple[float, float, float, float, int, int]:
@@ -197,7 +194,7 @@ def _newton(y: SX, s: SX, t: SX, h: list[SX]) -> SX:
 
 
 def _solver(ground: HeightField) -> Solver:
-    """y -> s, t and the ten derivatives there."""
+    """y -> s, t and the ten derivatives at that point."""
     x0, y0, dx, dy, m, n = ground.grid()
     cell = min(dx, dy)
 
@@ -212,7 +209,7 @@ def _solver(ground: HeightField) -> Solver:
         return after, ca.if_else(long < ca.inf, moved > NEAR * cell, ca.SX.nan())
 
     def finish(y: SX, at: SX) -> SX:
-        """Not a number where a border held it, or where it is not the nearest point around."""
+        """NaN if the border stopped it, or if it is not the nearest point around."""
         h = _spline(ground, at[0], at[1])
         a, b, c = _bent(y, h)
         free = ca.norm_2(_newton(y, at[0], at[1], h)) < 1e-6 * cell

@@ -2,7 +2,7 @@
 warning; others raise an error.
 
 Normals at corners and edges are means of those of the faces, weighted with the angles that faces have there:
-a point is inside where its difference to the nearest point of the surface goes against the normal there
+a point is inside if its difference to the nearest point of the surface points against the normal there
 (Baerentzen and Aanaes 2005).
 """
 
@@ -21,11 +21,11 @@ from condyle.native.searches.search_tree import SearchTree
 from condyle.records import dataclass
 
 SAME = 1e-9
-"""Corners nearer to each other than this, over the size of the mesh, are one."""
+"""Relative distance below which corners are merged."""
 MANY = 64
 """Largest number of corners by which a part is tested for lying within another."""
 FLAT = 1e-12
-"""Faces smaller than this, over the size of the mesh squared, have no area."""
+"""Relative area below which faces count as having none."""
 FOLDED = -0.9999
 """Cosine of the angle between neighbors, beyond which one lies on the other: within 0.8 degrees."""
 
@@ -112,18 +112,18 @@ class Triangles:
 
     @cached_property
     def volume(self) -> float:
-        """Of what is inside [m^3]."""
+        """Enclosed volume [m^3]."""
         return _volume(self.corners)
 
     @cached_property
     def tree(self) -> SearchTree:
-        """Of the faces, at their centroids."""
+        """A tree of the faces, at their centroids."""
         return SearchTree.from_points(self.centroids)
 
     @cached_property
     def balls(self) -> Array:
         """Centers and radii of balls that hold the centroids of the faces below each branch of the tree;
-        radius -inf where there is no branch: Tree.nodes."""
+        radius -inf if there is no branch: Tree.nodes."""
         faces, starts = self.tree.branches()
         p, of = self.centroids[faces], _branch_of(faces, starts)
         center = (np.maximum.reduceat(p, starts) + np.minimum.reduceat(p, starts)) / 2
@@ -136,7 +136,7 @@ class Triangles:
     @cached_property
     def boxes(self) -> Array:
         """Axes, one after the other, and middles and halves of the sides along them, of boxes that hold the
-        faces below each branch of the tree; halves of -inf where there is no branch: Tree.nodes. An axis is
+        faces below each branch of the tree; halves of -inf if there is no branch: Tree.nodes. An axis is
         the mean normal of these faces, unless the box of the coordinate axes is smaller."""
         faces, starts = self.tree.branches()
         p, of, best = self.corners[faces], _branch_of(faces, starts), None
@@ -188,7 +188,7 @@ def _volume(corners: Array) -> float:
 
 
 def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
-    """A closed surface, of triangles as a file has them.
+    """A checked closed surface from the triangles of a file.
 
     Raises:
         DescriptionError: it is open, has edges of more than two faces, faces without area, or doubled sheets.
@@ -217,7 +217,7 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
         )
     triangles, doubled = _without_doubles(triangles, what)
     if doubled:
-        notes.append(f"{doubled} faces that were there twice were left out")
+        notes.append(f"{doubled} duplicate faces were left out")
     used, triangles = np.unique(triangles, return_inverse=True)
     points, triangles = points[used], triangles.reshape(-1, 3)
     flat = (
@@ -234,7 +234,7 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     turned, count = _oriented(triangles)
     if len(np.unique(_sides(turned), axis=0)) != 3 * len(turned):
         raise DescriptionError(
-            f"{what}: has one side only, as Klein's bottle: its faces cannot all face "
+            f"{what}: has only one side, like Klein's bottle: its faces cannot all face "
             "outwards; remesh the surface"
         )
     if count:
@@ -248,22 +248,22 @@ def checked(vertices: Array, faces: np.ndarray, what: str) -> Triangles:
     if within:
         notes.append(
             f"{within} of several closed parts were left out: they lie within another part, and "
-            "are no hollows, since faces of hollows face inwards"
+            "are not hollows, whose faces would face inwards"
         )
         used, turned = np.unique(turned, return_inverse=True)
         points, turned = points[used], turned.reshape(-1, 3)
     if through is not None:
         notes.append(
-            f"closed parts go through each other, near {_at(through)}: there, faces that are inside "
-            "count as the surface too; join the parts to one"
+            f"closed parts go through each other, near {_at(through)}: faces inside the other part "
+            "count as surface too; merge the parts"
         )
     if not _volume(points[turned]) > FLAT * size**3:
-        raise DescriptionError(f"{what}: holds no volume: it is flat; give it two sides")
+        raise DescriptionError(f"{what}: has no volume: it is flat; give it two sides")
     folded = _folded(points, turned)
     if folded is not None:
         notes.append(
-            f"faces lie on their neighbors, folded back, near {_at(folded)}, and count twice "
-            "there: as where polygons with hollow corners were cut; remesh the surface"
+            f"faces are folded back on their neighbors near {_at(folded)}, and count twice, "
+            "as after cutting polygons with hollow corners; remesh the surface"
         )
     if notes:
         warn(f"{what}: {'; '.join(notes)}")
@@ -284,7 +284,7 @@ def _without_doubles(faces: np.ndarray, what: str) -> tuple[np.ndarray, int]:
     turned = lambda f: np.array([np.roll(row, -int(np.argmin(row))) for row in f])
     if (turned(faces) != turned(faces[first[which.ravel()]])).any():
         raise DescriptionError(
-            f"{what}: some faces are there twice, back to back: a sheet without thickness "
+            f"{what}: some faces are doubled, back to back: a sheet without thickness "
             "has no inside; give it two sides"
         )
     return faces[np.sort(first)], len(faces) - len(first)
@@ -304,8 +304,8 @@ def _check_closed(points: Array, faces: np.ndarray, what: str) -> None:
 
 
 def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
-    """Neighbors face the same way: each edge is gone along once in either direction. Of each connected part
-    the fewer faces are turned; their number."""
+    """Orient neighbors alike: each edge is traversed once in either direction. Of each connected part the
+    smaller group of faces is turned; with their number."""
     sides = _sides(faces)
     if len(np.unique(sides, axis=0)) == len(sides):
         return faces, 0
@@ -325,7 +325,7 @@ def _oriented(faces: np.ndarray) -> tuple[np.ndarray, int]:
 
 
 def _folded(points: Array, faces: np.ndarray) -> Array | None:
-    """A point of an edge whose two faces look opposite ways, on each other; None if there is none."""
+    """A point of an edge whose two faces lie on each other, with opposite normals; None if there is none."""
     sides = _sides(faces)
     order = np.lexsort(np.sort(sides, axis=1).T).reshape(-1, 2)  # the two sides of each edge
     corners = points[faces]
@@ -336,9 +336,9 @@ def _folded(points: Array, faces: np.ndarray) -> Array | None:
 
 
 def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int, int, Array | None]:
-    """Parts that hang together by no edge face outwards, each by itself, but for hollows: those that face
-    inwards and are within another part. How many were turned, how many left out, those that face outwards and
-    are within another, and a point where two parts go through each other, if so."""
+    """Orient separate parts outwards, except hollows: parts that face inwards within another part. Returns
+    the faces, the number of turned parts, the number of removed parts, which face outwards within another,
+    and a point where two parts go through each other, if any."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -378,7 +378,7 @@ def _facing_outwards(points: Array, faces: np.ndarray) -> tuple[np.ndarray, int,
 
 
 def _within(points: Array, corners: Array) -> np.ndarray:
-    """Whether points are in a closed surface: they see it all around (van Oosterom and Strackee 1983)."""
+    """Whether points are in a closed surface, by solid angles (van Oosterom and Strackee 1983)."""
     dot = lambda x, y: (x * y).sum(axis=1)
 
     def half(y: Array) -> float:

@@ -13,12 +13,14 @@ from condyle.control.goals.one_line import MeanSpeed, Periodic
 from condyle.control.problem import Pair, Problem
 from condyle.control.solve import Guess, solve
 from condyle.errors import DescriptionError
+from condyle.native.machine.notice import announced
 from condyle.nlp import Iteration
 from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 
 
 @with_call_hints({"goals": "it is minimize=", "goal": "it is minimize="})
+@announced
 def predict(
     system: System,
     duration: Pair,

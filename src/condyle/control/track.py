@@ -21,6 +21,7 @@ from condyle.control.goals.follow import Follow, Measured, degree, motion_table,
 from condyle.control.problem import Problem
 from condyle.control.solve import solve
 from condyle.errors import DescriptionError, check_name
+from condyle.native.machine.notice import announced
 from condyle.nlp import Iteration
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
@@ -71,6 +72,7 @@ class Tracked:
 @with_call_hints(
     {"external_loads": "it is loads=", "reserves": "it is torques=", "tracking_weight": "it is weights="}
 )
+@announced
 def track(
     system: System,
     motion: Measured,

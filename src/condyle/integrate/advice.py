@@ -40,10 +40,10 @@ def advice(
     Args:
         like: the State, except t, q, u, z.
         t: when the run ended [s].
-        y: q, u, z there, side by side.
-        f: ydot there.
+        y: q, u, z at t, side by side.
+        f: ydot at t.
         h: the step it tried last [s], negative backward in time.
-        worst: which of y had the largest error.
+        worst: index in y of the largest error.
         status: of the program.
         step: the fixed step [s], if steps were fixed.
         manifold: of the run.
@@ -89,7 +89,7 @@ def advice(
             if violated := place.violated(manifold):
                 return ended(
                     Status.CONSTRAINTS,
-                    f"the constraints cannot be satisfied any more; {_later(since)} {violated}; "
+                    f"the constraints can no longer be satisfied; {_later(since)} {violated}; "
                     f"{Status.CONSTRAINTS.advice}",
                 )
     if near and (lost := near[0][1].nearly()):
@@ -121,7 +121,7 @@ def _later(since: float) -> str:
 
 
 class _Nearby:
-    """A state by its numbers. It is not a State, since motions may prescribe what is not finite."""
+    """The numbers of a state. It is not a State, since motions may prescribe values that are not finite."""
 
     def __init__(self, like: State, t: float, y: np.ndarray) -> None:
         self.system, self.t, self.y, nq, nu = like.system, t, y, like.q.size, like.u.size
@@ -130,7 +130,7 @@ class _Nearby:
         self.tail[where["t"]], self.tail[where["z"]] = t, y[nq + nu :]
 
     def unsolved(self) -> str:
-        """Which path is not found; empty if all are."""
+        """Names of the path that cannot be solved; empty if all can."""
         words = unsolved(self.system.compiled, self.q, self.tail)
         return words[0] if words else ""
 
@@ -141,19 +141,19 @@ class _Nearby:
         ).first
 
     def singular(self) -> str:
-        """What has lost rank; empty if nothing has."""
+        """The matrices that have lost rank; empty if none has."""
         for operator, more in (("forward_dynamics", (self.system.compiled.no_tau,)), ("qdot", ())):
             try:
                 self.system.compiled.function(operator)(self.q, self.u, *more, self.tail)
             except SingularError as error:
                 return str(error).removeprefix(f"{operator}: ")
-            # it names numbers that are not finite; see `violated`
+            # its message names the numbers that are not finite; see `violated`
             except (ShapeError, ConstraintError, ConvergenceError):
                 continue
         return ""
 
     def contradiction(self) -> str:
-        """Which laws contradict the reactions that they ask for; empty if none does."""
+        """Laws that contradict the reactions on which they depend; empty if none does."""
         if self.system.compiled.model.reaction_laws:
             try:
                 self.system.compiled.function("forward_dynamics")(
@@ -169,7 +169,7 @@ class _Nearby:
         """Which mobilizer is about to lose rank; empty if none is."""
         for b in self.system.bodies:
             q, nu = self.q[b.q], b.mobilizer.nu
-            if not nu or b.follows is not None:  # a body may rest while the one it follows moves
+            if not nu or b.follows is not None:  # a body may be at rest while its parent moves
                 continue
             parts = motion_at(b.mobilizer, self.t, q, np.zeros(nu))
             H = np.concatenate([np.reshape(parts[2], (3, nu)), np.reshape(parts[3], (3, nu))])

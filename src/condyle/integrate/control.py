@@ -1,15 +1,16 @@
-"""Control of the step: how long the next attempt is, whether it is accepted, and what comes after it.
+"""Step-size control: the length of an attempt, whether it is accepted, and the length of the next.
 
     err = rms(w e) / (accuracy / 250) <= 1,  h <- h min(5, max(0.1, 0.9 err^(-1/p)))  p = method.estimate  (1)
 
-(sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum of many stays near it.
+(sherman2011 (6)); a step may add a 250th of the accuracy, so that the sum over many steps stays near the
+accuracy.
 
-Where a step is rejected twice, the estimate has not shrunk as h^p: it has met a kink, a stop's for instance.
-There it shrinks as h^2, falls short of the error by the factor `blind` of the method, and is zero for some
-places of the kink in the step, which new attempts find by chance. So, until the time at which the last
-rejected step would have ended is passed: err <= 1 / blind, steps grow at most twice, and are shortened by
-err^(-1/2). In smooth motion steps are hardly ever rejected twice, so that it does not pay for this.
-Methods that are not blind do not need it.
+If a step is rejected twice, the estimate has not shrunk as h^p: the step contains a kink, such as that of a
+stop. There the estimate shrinks as h^2, underestimates the error by the factor `blind` of the method, and is
+zero for some positions of the kink in the step, which new attempts can hit by chance. So, until the time at
+which the last rejected step would have ended: err <= 1 / blind, steps at most double, and are shortened by
+err^(-1/2). In smooth motion steps are hardly ever rejected twice, so these rules cost nothing there. Methods
+whose `blind` is 1 do not need them.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ SHARE = 1 / 250
 """One step may add this part of the accuracy: 250 steps whose errors all have one sign, and that nothing
 damps or amplifies, add up to the accuracy, 2500 to ten times as much."""
 SMALLEST_STEP = 1e-13
-"""A run ends where steps would have to be smaller than this part of the time reached or of one second."""
+"""A run ends when steps would have to be smaller than this fraction of the time reached or of one second."""
 JUDGED = "h h_try t err fixed size rejected evaluations doubt refused way"
 """Slices that the verdict on a step depends on; `size` is that of y_next, finite or not."""
 
@@ -42,8 +43,9 @@ def squares(error: str, sizes: dict[str, int]) -> Kernel:
 
 
 def weighed(n: int, accuracy: SX, *squares: SX) -> SX:
-    """The error of a step, 1 is just allowed, from sum (w e)^2 of n elements; with a second estimate as
-    methods.Explicit says."""
+    """The error of a step (1 is the largest allowed) from sum (w e)^2 of n elements; with a second estimate,
+    as in integrators.Explicit.
+    """
     err, *other = (ca.sqrt(x / max(n, 1)) / (SHARE * accuracy) for x in squares)
     return err**2 / ca.sqrt(err**2 + 0.01 * other[0] ** 2 + 1e-300) if other else err
 
@@ -54,7 +56,7 @@ def size(of: str, out: str, sizes: dict[str, int]) -> Kernel:
 
 
 def plan(t: SX, h: SX, h_max: SX, way: SX, *ends: SX) -> tuple[SX, SX]:
-    """h_try and t_next of an attempt that passes none of the ends."""
+    """h_try and t_next of an attempt that does not pass the end of the run or a knot."""
     end = ends[0] if len(ends) == 1 else way * ca.fmin(*(way * x for x in ends))
     left = way * (end - t)
     h = ca.fmin(h, h_max)
@@ -63,7 +65,7 @@ def plan(t: SX, h: SX, h_max: SX, way: SX, *ends: SX) -> tuple[SX, SX]:
 
 
 def blame(weights: SX, error: SX) -> SX:
-    """Which of y has the largest error."""
+    """Index of the largest error in y."""
     share = ca.fabs(weights * error)
     largest, worst = ca.SX(-1), ca.SX(0)
     for i in range(error.numel()):
@@ -73,7 +75,7 @@ def blame(weights: SX, error: SX) -> SX:
 
 
 def small(h: SX, t: SX) -> SX:
-    """Whether a step is shorter than any that is tried."""
+    """Whether a step is below the shortest that is tried."""
     return h < SMALLEST_STEP * ca.fmax(1, ca.fabs(t))
 
 
@@ -81,8 +83,8 @@ class StepControl:
     """The verdicts on a step, as expressions.
 
     Args:
-        method: that makes it.
-        timed: whether the run has knots: across a jump no estimate counts (knots.py).
+        method: of the step.
+        timed: whether the run has knots: error estimates across a jump are ignored (knots.py).
         evaluations: of f in an attempt.
     """
 
@@ -106,7 +108,7 @@ class StepControl:
             err ** (-1 / (s.order + 1 if self.method.varies else max(self.method.estimate, 1))),
         )
         grow = ca.fmin(ca.if_else(doubtful, 2, 5), ca.fmax(0.1, 0.9 * root))  # (1)
-        cut = h_try < h * (1 - 1e-9)  # short at the end: it says nothing of the next
+        cut = h_try < h * (1 - 1e-9)  # a step cut short at the end does not determine the next
         longer = ca.fmax(h_try * (1 if self.method.varies else grow), ca.if_else(cut, h, 0))
         h_next = ca.if_else(fine, longer, h_try * ca.if_else(finite, ca.fmin(grow, 0.9), 0.25))
         h_next = ca.if_else(fixed, h, h_next)
@@ -123,8 +125,9 @@ class StepControl:
 
     @staticmethod
     def land(h: SX, h_try: SX, t: SX, fixed: SX, size: SX, rejected: SX) -> tuple[SX, ...]:
-        """After f, of a size, at the new point: accept, h, code, rejected. Where f is not finite, a step that
-        ends elsewhere is tried."""
+        """After f, of a given size, at the new point: accept, h, code, rejected. If f is not finite, a step
+        of another length is tried.
+        """
         fine = size < np.inf
         h_next = ca.if_else(ca.logic_or(fine, fixed), h, 0.25 * ca.fabs(h_try))
         failed = ca.logic_and(ca.logic_not(fine), ca.logic_or(small(h_next, t), fixed))

@@ -1,4 +1,4 @@
-"""Arguments and results of a simulation of many members: Members are their states, an Ensemble their
+"""Arguments and results of a simulation of many members: Members are their states, an Ensemble is their
 motions."""
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Members:
     Attributes:
         t: times [s], shape (N,).
         y: q, u, z side by side, shape (N, n).
-        tail: what kernels take after q and u, shape (N, k).
+        tail: arguments of kernels after q and u, shape (N, k).
     """
 
     def __repr__(self) -> str:
@@ -61,8 +61,9 @@ class Members:
 
     @staticmethod
     def from_states(system: System, given: Any) -> Members:
-        """From a sequence of States, or from a mapping of what `system.state` takes, with one more leading
-        dimension."""
+        """Members from a sequence of States, or from a mapping with the arguments of `system.state`, each
+        with one more leading dimension.
+        """
         if isinstance(given, Mapping):
             return _from_arrays(system, given)
         first = given[0] if isinstance(given, (list, tuple)) and given else None
@@ -94,7 +95,7 @@ class Members:
                     f"simulate: {which} belongs to another system; make it with system.state()"
                 )
         if not states:
-            raise DescriptionError("simulate: there is no state in the sequence")
+            raise DescriptionError("simulate: the sequence of states is empty")
         return Members(
             np.array([s.t for s in states]),
             np.array([stacked(s) for s in states]),
@@ -117,7 +118,7 @@ class Members:
         return out
 
     def some(self, i: np.ndarray) -> Members:
-        """Those at places i (n,)."""
+        """The members with indices i (n,)."""
         return Members(
             self.t[i],
             self.y[i],
@@ -177,8 +178,8 @@ def _from_arrays(system: System, given: Mapping[str, Any]) -> Members:
 
 
 def _values(like: State, name: str, value: Any) -> np.ndarray:
-    """Numbers (..., k) of a variable: an array, what has labels, or a mapping from names to arrays that
-    changes the defaults."""
+    """Numbers (..., k) of a variable, from an array, a labeled array, or a mapping from names to arrays that
+    overrides the defaults."""
     if name == "t":
         return real("simulate: t", value, "one number, or one per member [s]")
     entries = like.system.compiled.entries[name]
@@ -189,7 +190,7 @@ def _values(like: State, name: str, value: Any) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class AtTimes:
-    """y at given times: t (T,), y (N, T, n), NaN where a member was not."""
+    """y at given times: t (T,), y (N, T, n), NaN at times that a member did not reach."""
 
     t: np.ndarray
     y: np.ndarray
@@ -214,7 +215,7 @@ class EnsembleSteps:
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Members that ran by themselves, with what was kept of each: its ends and the times between (t), or
+    """Members that ran one at a time, with the stored times of each: its ends and the times between (t), or
     every step (None)."""
 
     runs: tuple[Trajectory, ...]
@@ -226,23 +227,24 @@ class Runs:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Ensemble(States[Trajectory], Judged):
-    """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` has all of them at some times.
+    """Motions of many members. `ens[i]` is the Trajectory of one, `ens.at(t)` all states at given times.
 
     `ens[10:20]` is the Ensemble of some members, `ens["knee"]` a column of `ens.table()`. Every operator of
     the System is a method, for all rows of all members at once, each with its own time, parameters and
     inputs: `ens.energy()` is a Table with a column `member` as `ens.table()` is, `ens.energy(t=times)` has
-    every member at every time (NaN where it was not), so that `.values.reshape(N, T, -1)` is by member and
-    time.
+    every member at every time (NaN where the member did not reach it), so that `.values.reshape(N, T, -1)` is
+    by member and time.
 
-    What is between the ends depends on `keep` of the simulation: nothing, given times, or every step.
+    The argument `keep` of the simulation decides what is stored between the ends: nothing, given times, or
+    every step.
 
     Attributes:
         members: the states at the start.
         t_end: when each member ended [s], shape (N,).
-        y_end: q, u, z there, shape (N, n).
+        y_end: q, u, z at t_end, shape (N, n).
         finished: whether it reached t_final, shape (N,).
         status: of each, "finished" or why it ended earlier, as in Trajectory: see `cd.Status`.
-        statistics: of all together.
+        statistics: of all members together.
         utilization: share of the lanes' steps that a member needed.
     """
 
@@ -286,7 +288,7 @@ class Ensemble(States[Trajectory], Judged):
         **dict.fromkeys(
             ("q", "u", "y"),
             "in ens.at(times), shape (N, T, n): q, u, z side by side; of one "
-            "member ens[i].q; one variable by its name, ens['knee']; the ends "
+            "member ens[i].q; one variable as ens['knee']; the ends "
             "are ens.y_end",
         ),
         "t": "ens[i].t of a member; the ends are ens.t_end",
@@ -309,7 +311,7 @@ class Ensemble(States[Trajectory], Judged):
 
     @property
     def _whole(self) -> bool:
-        """Whether every step is here."""
+        """Whether every step is stored."""
         return isinstance(self.kept, EnsembleSteps) or self.kept.t is None
 
     @property
@@ -319,12 +321,12 @@ class Ensemble(States[Trajectory], Judged):
 
     @property
     def jumps(self) -> tuple[tuple[Jump, ...], ...]:
-        """Where lengths of paths jumped, for each member in order: see Jump. `ens.jumps[i]` is
+        """Jumps of path lengths, for each member in order: see Jump. `ens.jumps[i]` is
         `ens[i].jumps`."""
         return self._of_runs("jumps")
 
     def _of_runs(self, name: str) -> tuple[tuple[Any, ...], ...]:
-        """What members that ran by themselves know; of the others nothing."""
+        """A property of the members that ran one at a time; empty for the others."""
         runs = self.kept.runs if isinstance(self.kept, Runs) else None
         return ((),) * len(self) if runs is None else tuple(getattr(traj, name) for traj in runs)
 
@@ -395,7 +397,7 @@ class Ensemble(States[Trajectory], Judged):
         )
 
     def with_runs(self, i: np.ndarray, others: Ensemble) -> Ensemble:
-        """The same with other motions of members i (m,), which ran by themselves."""
+        """The ensemble with other motions of members i (m,), which ran one at a time."""
         assert isinstance(others.kept, Runs)
         runs = {int(k): traj for k, traj in zip(i, others.kept.runs, strict=True)}
         every = Runs(tuple(runs.get(k) or self[k] for k in range(len(self))), others.kept.t)
@@ -424,13 +426,13 @@ class Ensemble(States[Trajectory], Judged):
         return StepRows.alone(time, states, self.method, whole=len(time) == 1)
 
     def at(self, t: ArrayLike) -> NDArray[np.float64]:
-        """q, u, z side by side of all members at times of your own.
+        """q, u, z side by side of all members at given times.
 
         Args:
-            t: times [s], shape (...): those that were kept, or any if every step was.
+            t: times [s], shape (...): stored times, or any times if every step was stored.
 
         Returns:
-            Shape (N, ..., nq + nu + nz); NaN where a member was not.
+            Shape (N, ..., nq + nu + nz); NaN at times that a member did not reach.
 
         Raises:
             ShapeError: times that were not kept.
@@ -454,7 +456,7 @@ class Ensemble(States[Trajectory], Judged):
             if time not in known:
                 raise ShapeError(
                     f"t: {time:g} s is not among the times that were kept; simulate with "
-                    "keep=times, or with keep='steps' to ask for any"
+                    "keep=times, or with keep='steps' for any time"
                 )
             j = np.flatnonzero(self.kept.t == time)
             if len(j):
@@ -500,7 +502,7 @@ class Ensemble(States[Trajectory], Judged):
         now = time
         if t is not None:
             there = np.asarray(np.isfinite(y).all(axis=1))
-            # any state will do where a member has none
+            # a member without a state takes any
             now = np.where(there, time, self.members.t[member])
             y = np.where(there[:, None], y, self.members.y[member])
         nq, n = system.nq, system.nq + system.nu
@@ -509,8 +511,8 @@ class Ensemble(States[Trajectory], Judged):
         return Batch(system, time, tail, arrays, self._summary, member, there)
 
     def _tails(self, t: np.ndarray, member: np.ndarray, rows: bool) -> np.ndarray:
-        """The tails (m, k) that hold at times t (m,) of members (m,), in which t and z are not those; `rows`:
-        all rows of all."""
+        """The tails (m, k) that hold at times t (m,) of members (m,), except for t and z in them; `rows`:
+        all rows of all members."""
         if not isinstance(self.kept, Runs):
             return self.members.tail[member]
         out = np.empty((len(t), self.members.tail.shape[1]))
@@ -558,8 +560,8 @@ class Ensemble(States[Trajectory], Judged):
         return out
 
     def table(self, t: ArrayLike | None = None) -> Table:
-        """All members below each other, at the kept rows or at other times. A column `member` says which it
-        is; parameters and inputs that are not the same in all members have columns too.
+        """All members below each other, at the kept rows or at other times. A column `member` has the number
+        of the member; parameters and inputs that differ between members have columns too.
 
         Args:
             t: times [s], shape (m,); the kept rows by default.
@@ -581,7 +583,8 @@ class Ensemble(States[Trajectory], Judged):
         )
 
     def _recorded(self, t: np.ndarray, y: np.ndarray, member: np.ndarray, rows: bool = True) -> np.ndarray:
-        """q, u, z (m, n) and the discrete variables side by side; NaN where a member was not."""
+        """q, u, z (m, n) and the discrete variables side by side; NaN at times that a member did not
+        reach."""
         if not self.system.discrete:
             return y
         there = np.isfinite(y).all(axis=1)

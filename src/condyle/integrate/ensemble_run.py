@@ -1,9 +1,9 @@
 """Runs of ensembles.
 
-`EnsembleRun` is one native program in several threads, each with lanes of its own, and one queue of members for
-all. Lanes go on together and an event stops one of them, so that members with events do not share lanes:
-`EachRun` makes each a run of its own (run.py), which takes its steps in the native loop for one state, and comes
-out as it would alone, to the last bit. Threads share a queue of members.
+`EnsembleRun` is one native program in several threads, each with its own lanes, and one queue of members for
+all. Lanes advance together and an event would stop one of them, so members with events do not share lanes:
+`EachRun` runs each of them separately (run.py) in the native loop for one state, with the same result to the
+last bit as without the others. Threads share a queue of members.
 """
 
 from __future__ import annotations
@@ -33,22 +33,22 @@ from condyle.records import dataclass
 from condyle.status import Outcome, Status
 
 LOG_BYTES = 8e6
-"""The memory of a thread's log of steps; it is emptied when it is nearly full."""
+"""Memory for the log of steps of a thread; it is emptied when it is nearly full."""
 LIMIT = 2**60
 """Rounds of the native loop: no limit."""
 COUNTED = ("t", "steps", "rejected", "evaluations")
-"""What is known of a member that was interrupted."""
+"""Result of a member that was interrupted."""
 
 
 @dataclass(frozen=True)
 class Log:
-    """Rows that native code writes, and where they go when it is full.
+    """Rows that native code writes, and the object that receives them when the log is full.
 
     Attributes:
         rows: its streams.
-        count: the stream with how many rows are written.
-        capacity: how many there is room for.
-        kept: gets them.
+        count: the stream with the number of rows written.
+        capacity: largest number of rows.
+        kept: receives the rows.
     """
 
     rows: dict[str, np.ndarray]
@@ -59,10 +59,10 @@ class Log:
 
 @dataclass
 class ManyRuns:
-    """Runs of many members while they go on.
+    """Runs of many members in progress.
 
     Args:
-        times: what is kept of each beside its ends; None for every step.
+        times: stored times of each member besides its ends; None for every step.
     """
 
     members: Members
@@ -82,9 +82,9 @@ class ManyRuns:
         no work half done.
 
         Args:
-            share: of the members, that is done.
+            share: fraction of the members that is done.
         """
-        from concurrent.futures import wait  # 2.5 ms, of which one run has no use
+        from concurrent.futures import wait  # 2.5 ms, needless for a single run
 
         futures, report = threads.submit(jobs), self.settings.report
         try:
@@ -163,8 +163,9 @@ class EnsembleRun(ManyRuns):
         return ensemble.with_runs(again, runs.go(count))
 
     def _jumping(self) -> np.ndarray:
-        """Members, ascending, in whose steps the length of a path jumps: a run of their own finds out where,
-        and begins anew just after."""
+        """Members, ascending, in whose steps the length of a path jumps: a separate run locates the jump and
+        restarts just after it.
+        """
         system, n = self.members.system, self.members.y.shape[1]
         branches = Branches.of_system(system)
         logs = [log["suspects"] for log in self.suspects if len(log["suspects"])]
@@ -236,7 +237,7 @@ class EnsembleRun(ManyRuns):
         s, ended = self.settings, {name: self.shared["ended"][:, i].copy() for i, name in enumerate(SUMMARY)}
         y_end = self.shared["y_end"]
         done = np.isfinite(ended["code"])
-        for ws in self.workspaces:  # members that were interrupted
+        for ws in self.workspaces:  # interrupted members
             lanes = {name: ws[name].reshape(-1, self.program.W) for name in ("busy", "member", "y", *COUNTED)}
             for lane in np.flatnonzero(lanes["busy"][0]) if ws.paused else ():
                 i = int(lanes["member"][0, lane])
@@ -285,7 +286,7 @@ class EnsembleRun(ManyRuns):
 
 @dataclass
 class EachRun(ManyRuns):
-    """Members that run each by itself."""
+    """Members that run one at a time."""
 
     found: dict[int, Trajectory] = field(default_factory=dict)
 
@@ -309,16 +310,15 @@ class EachRun(ManyRuns):
             self.found[i] = self._kept(traj)
 
     def _go_on(self, share: float) -> None:
-        """Called now and then by each run: it ends as by Ctrl-C when all shall stop."""
+        """Callback of each run: raises KeyboardInterrupt when all runs must stop."""
         if self.stop:
             raise KeyboardInterrupt
 
     def _kept(self, traj: Trajectory) -> Trajectory:
-        """What stays of a run: its ends and the times between, or all of it, without the memory that it did
-        not use."""
+        """The stored part of a run: its ends and the times between, or all of it, without unused memory."""
         rows = traj.rows
         if self.times is None:
-            everything = np.arange(len(rows.t))  # places, not a slice: a copy
+            everything = np.arange(len(rows.t))  # indices, not a slice: a copy
             return replace(traj, rows=replace(rows.some(everything), cuts=rows.cuts))
         inside = self.times[(self.times > rows.t[0]) & (self.times < rows.t[-1])]
         last = len(traj) - 1

@@ -1,5 +1,5 @@
-"""The equations of motion as the step loop takes them: ydot = f(t, y, p) of y = (q, u, z), and what else
-methods need of f."""
+"""The equations of motion for the step loop: ydot = f(t, y, p) of y = (q, u, z), and what integration
+methods need beside f."""
 
 from __future__ import annotations
 
@@ -46,31 +46,31 @@ class EquationsOfMotion:
     """f and its parts: sherman2011 (1)-(3).
 
     Args:
-        f: (t, y, p) -> ydot; p is what else a state holds: the tail after z. One straight line, or loops
-            where they are quicker. With constraints it goes on with whether these are delicate:
-            multipliers.py (5). Of rigid contacts it is `contact_rates`.
-        qdot: makes (t, q, u) -> N u.
-        projection: makes what takes the end of a step to unit quaternions and constraints, for a number of
-            error estimates.
+        f: (t, y, p) -> ydot; p is the rest of a state: the tail after z. Straight-line code, or loops
+            where they are faster. With constraints, a further result tells whether these are delicate:
+            multipliers.py (5). For rigid contacts it is `contact_rates`.
+        qdot: factory of the kernel (t, q, u) -> N u.
+        projection: factory of the kernels that project the end of a step onto unit quaternions and
+            constraints, for a number of error estimates.
         nq: size of q.
         nu: size of u.
         n: size of y.
         parameters: size of p.
-        prescribed: how many of y motions prescribe.
+        prescribed: number of elements of y that motions prescribe.
         timed: whether anything depends on time alone, so that a run has knots: knots.py.
         may_jump: whether lengths of paths may jump: path_jumps.py.
-        signature: (t, y, p, rows that f looks up there) -> on which branches all paths are, and the lengths
-            of their spans; None where none may jump, and where f is loops and paths go over surfaces.
-        switches: of which span each switch of the signature is.
-        derived: f's last kernel as an expression of which derivatives are right, for methods that need them.
-            f itself has only values where paths go over surfaces: these need much less. Staged where its rows
-            are others than those of f, which have slopes.
-        newton: kernels of (sigma 1 - df/dy) x = b (newton.py): factors and solutions along the tree, beside an f that
-            is loops, or what a matrix over the speeds is made of, and with `fronts` also factors and solutions; None where
-            methods make the whole matrix.
-        fronts: who is eliminated where, where that is along the tree.
-        series: whose offsets p ends with.
-        model: of the system, where `newton` needs it.
+        signature: (t, y, p, rows that f looks up there) -> the branches of all paths, and the lengths
+            of their spans; None if no path may jump, and if f is loops and paths go over surfaces.
+        switches: the span of each switch of the signature.
+        derived: f's last kernel as an expression with correct derivatives, for methods that need them. Where
+            paths go over surfaces, f itself has values only, which cost much less. Staged if its rows differ
+            from those of f, which have slopes.
+        newton: kernels of (sigma 1 - df/dy) x = b (newton.py): factors and solutions along the tree, beside
+            an f that is loops, or the parts of a matrix over the speeds, and with `fronts` also factors and
+            solutions; None if methods form the full matrix.
+        fronts: the order of elimination, if it follows the tree.
+        series: sampled series whose offsets are at the end of p.
+        model: of the system, if `newton` needs it.
     """
 
     f: ca.Function | Staged | SharedKernel | Loops
@@ -100,11 +100,10 @@ def equations(
     offsets: bool = False,
     model: Model | None = None,
 ) -> EquationsOfMotion:
-    """The equations of a system, for W lanes. The looped layout has no derivatives, but where `newton` is
-    enough, along the "tree", by "fronts" or as a "matrix": newton_layout says which. offsets: p goes on with the
-    offsets of all sampled series (forces/external.py), zeros that derivatives are taken by. model: the system's,
-    or that as machine code sees it.
-    """
+    """The equations of a system, for W lanes. The looped layout has no derivatives, except those of
+    `newton`, along the "tree", by "fronts" or as a "matrix": newton_layout chooses. offsets: p also has the
+    offsets of all sampled series (forces/external.py), which are zero and serve for derivatives. model: the
+    system's, or the one with numbers as data (model/stored.py)."""
     model = model or system.compiled.model
     nq, nu, branches = system.nq, system.nu, Branches.of_system(system, model)
     f: ca.Function | Staged | SharedKernel | Loops
@@ -199,8 +198,9 @@ def _right_hand_side(
 
 
 def _signature(model: Model, branches: Branches | None) -> ca.Function | None:
-    """That of loops: of points that come and go with coordinates, a short line. Surfaces need the rows of f,
-    which loops keep to themselves."""
+    """The signature if f is loops: short code for points that depend on coordinates. Surfaces would need the
+    rows of f, to which loops give no access.
+    """
     if branches is None or any(span.wraps for span in branches.spans):
         return None
     s = Symbols(model)
@@ -211,7 +211,7 @@ def _signature(model: Model, branches: Branches | None) -> ca.Function | None:
 
 
 def _loops(model: Model, W: int) -> Loops:
-    """What motions prescribe is in q and u from `split` on."""
+    """The right-hand side in loops. Prescribed values are in q and u from index `split` on."""
     nq, nu, nz, start = model.tree.nq, model.tree.nu, model.nz, model.tail["inputs"].start
     sizes = {
         "f.q": nq,
@@ -277,7 +277,7 @@ class RightHandSide:
         return ("f.kept",) if self.rows else ()
 
     def keep(self) -> list[Node]:
-        """The rows that f has just looked up stay for `matrix`, while f is evaluated elsewhere."""
+        """Nodes that save the rows that f has just looked up for `matrix`, while f is evaluated elsewhere."""
         if not self.rows:
             return []
         self.sizes[self.kept_rows[0]] = n = self.sizes[self.rows[0]]
@@ -333,12 +333,12 @@ class RightHandSide:
 
 
 def count_directions(f: SX, x: SX) -> int:
-    """Of how many derivatives along directions a Jacobian is made: columns without common rows share one."""
+    """Number of directional derivatives in a Jacobian: columns without common rows share one."""
     sparsity = ca.jacobian_sparsity(f, x)
     return int(min(sparsity.T.uni_coloring().size2(), sparsity.uni_coloring().size2()))
 
 
 WHOLE = 30_000
-"""Operations up to which a Jacobian is one expression. Common ones are counted once: a quarter and more of
-the product of f's operations and the directions is left, so that what is beyond four times this is not tried.
+"""Operations up to which a Jacobian is one expression. Common ones are counted once: at least a quarter of
+the product of f's operations and the directions remains, so nothing beyond four times this is tried.
 """

@@ -1,10 +1,10 @@
-"""Events: what happens at an instant, seen by a witness function or set in time.
+"""Events: changes at an instant, detected by a witness function or scheduled in time.
 
 A witness g is evaluated a few times in each step. Where its sign changes, the interval is divided until it is
 no longer than the window; the event happens at its end, just after the change. All events that changed sign
-in that interval happen there, in the order in which they were given, each action seeing the State that the
-one before left. Then those follow whose sign an action changed. What the side of a witness is after an
-action: witnesses.py.
+in that interval happen there, in the order in which they were given; each action receives the State that the
+previous one returned. Events whose sign an action changed follow. For the sign of a witness after an
+action see witnesses.py.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Action = Callable[[State], State | None]
 
 @dataclass(frozen=True, eq=False)
 class Event(ExplainsCalls):
-    """Something that happens at an instant: when a witness changes sign, at given times, or every so often.
+    """A change at an instant: when a witness changes sign, at given times, or periodically.
 
     Args:
         witness: g(s) -> one number, over the accessors of force laws (s.t, s.q("knee"),
@@ -47,13 +47,13 @@ class Event(ExplainsCalls):
             a State at each look, for quantities that only Python or an operator can compute, such as reaction
             forces.
         direction: of the sign change: "falling", "rising" or "both".
-        action: called with the State; returns the State to go on from (state.replace(u=...)), or None to
-            change nothing. That State must satisfy its constraints within the accuracy (see `cd.assemble`);
-            otherwise an error is raised.
+        action: called with the State; returns the State from which the run continues (state.replace(u=...)),
+            or None to change nothing. That State must satisfy its constraints within the accuracy (see
+            `cd.assemble`); otherwise an error is raised.
         terminal: end the run there.
-        window: how well the instant is known [s]; by default accuracy x 0.1 s.
+        window: tolerance of the instant [s]; by default accuracy x 0.1 s.
         at: times [s], after the start of the run.
-        every: period [s], from the start on (the start itself is not an event).
+        every: period [s], counted from the start (the start itself is not an event).
         traced: the witness is traced once and runs as machine code; if False, it is called with a State.
         name: for messages and `traj.events`; by default that of the function.
     """
@@ -69,9 +69,9 @@ class Event(ExplainsCalls):
     name: str = ""
     law: Traced | None = field(init=False, default=None, repr=False)
     share: ClassVar[float] = 1.0
-    """Of its window, to which its instant is narrowed."""
+    """Fraction of the window to which the instant is narrowed."""
     resolves: ClassVar[bool] = False
-    """It is a transition of rigid contacts: what happens is up to them."""
+    """Whether it is a transition of rigid contacts, which handle it."""
     asks: tuple[Leaf, ...] = field(init=False, default=(), repr=False)
 
     def __post_init__(self) -> None:
@@ -112,7 +112,7 @@ class Event(ExplainsCalls):
 
     @property
     def near(self) -> float:
-        """The side from which it happens, 1 or -1; 0 if from both."""
+        """The sign of the witness before the event, 1 or -1; 0 for either."""
         return {"falling": 1.0, "rising": -1.0, "both": 0.0}[self.direction]
 
     def next_time(self, t: float, start: float) -> float:
@@ -122,7 +122,7 @@ class Event(ExplainsCalls):
         return next((x for x in self.at if x > later(t)), np.inf)
 
     def happens(self, before: np.ndarray, after: np.ndarray) -> np.ndarray:
-        """Whether sides change so, from 1 to 0 or -1, or from -1 to 0 or 1."""
+        """Whether signs change in its direction, from 1 to 0 or -1, or from -1 to 0 or 1."""
         falls, rises = (before > 0) & (after <= 0), (before < 0) & (after >= 0)
         return (
             falls if self.direction == "falling" else rises if self.direction == "rising" else falls | rises
@@ -130,7 +130,7 @@ class Event(ExplainsCalls):
 
 
 def later(t: float) -> float:
-    """Times up to here are one instant with t: sums of periods round."""
+    """Times up to this one count as the same instant as t: sums of periods round."""
     return t + 1e-12 * max(1.0, abs(t))
 
 
@@ -154,7 +154,8 @@ class Witnesses:
         return out
 
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """Times between looks t (m,) at which something may have come and gone; y_at gives y (n, ..) there."""
+        """Times between checks t (m,) at which a change may have gone unnoticed; y_at gives y (n, ..)
+        there."""
         return t[:0]
 
 
@@ -176,7 +177,7 @@ class StateFunctions:
 
     Args:
         system: whose state it is.
-        laws: how errors call each, the function and what it asks.
+        laws: of each, its name for errors, the function and what it depends on.
     """
 
     label = "state_functions"

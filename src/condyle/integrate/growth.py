@@ -1,20 +1,21 @@
-"""How perturbations grow along a run: what the small errors of its steps become.
+"""How perturbations, such as the small errors of steps, grow along a run.
 
-The run is cut into blocks of as many steps each, at times t_0, t_1, ... A perturbation dy of the state at t_i
-is P_ji dy at t_j. With the weights W of the errors and dy in a random one of the r directions that the state
-can move in,
+The run is cut into blocks of equal numbers of steps, at times t_0, t_1, ... A perturbation dy of the state at
+t_i is P_ji dy at t_j. With the weights W of the errors and dy in a random one of the r directions in which
+the state can move,
 
     g_ji = rms |W P_ji dy| / rms |W dy| = |W P_ji W^-1|_F / sqrt(r)                                        (1)
 
-If each of N steps adds an error e, and n_i of them are in block i, what there is of them at t_j is at most
+If each of N steps adds an error e, and n_i of them are in block i, their sum at t_j is at most
 about
 
     sum_{i<j} n_i g_ji e = N e growth_j,    growth = max_j growth_j                                        (2)
 
 g within a block is the mean of those at its ends. Directions are those of states that are perturbed in each
 variable, and then taken to unit quaternions, to what motions prescribe, and to the constraints. P of a block is the
-derivative of its steps along these (condyle.integrate.adjoint), all blocks side by side; of a method whose steps have
-none it is found by differences: the block is simulated from these states. Across an event P is taken for the identity.
+derivative of its steps along these (condyle.integrate.adjoint), all blocks side by side; for a method whose
+steps have none it is found by differences: the block is simulated from these states. Across an event P is
+assumed to be the identity.
 """
 
 from __future__ import annotations
@@ -48,8 +49,8 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 BLOCKS = 24
-"""A run has at most so many blocks, events not counted. Growth within a block is not seen; with 48 blocks the
-result seldom differs by a tenth."""
+"""Largest number of blocks of a run, events not counted. Growth within a block is not resolved; with 48
+blocks the result seldom differs by a tenth."""
 SIZE, ACCURACY = 1e-6, 1e-9
 """The size of the perturbations, and the accuracy of their motions: differences have three digits, and
 perturbations stay small while they grow a thousandfold in a block."""
@@ -62,11 +63,11 @@ class Growth:
     """How perturbations grow along a run.
 
     Attributes:
-        overall: the growth: errors of all steps together are so many times what they would be if they only
-            added up. 1 if they do, less if they are damped. Expect an error of about the accuracy times this.
+        overall: ratio of the accumulated errors of all steps to their plain sum: 1 if errors only add up,
+            less if they are damped. Expect an error of about the accuracy times this.
         t: times [s], shape (m,).
-        factors: shape (m, m), how many times larger a perturbation made at t[i] is at t[j], in factors[j, i]:
-            in the weights of the errors, in the mean over its directions. Zero for i > j.
+        factors: shape (m, m): factors[j, i] is the factor by which a perturbation at t[i] has grown at t[j],
+            weighted as errors are, averaged over its directions. Zero for i > j.
     """
 
     overall: float
@@ -91,8 +92,8 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
         raise DescriptionError("growth: the trajectory has no rows")
     if not traj.rows.whole and (skipped := [e for e in traj.events if t[0] < e.t < t[-1]]):
         raise DescriptionError(
-            f"growth: rows are left out of this trajectory, and event {skipped[0].name!r} "
-            f"happened at t = {skipped[0].t:g} s among them; ask the whole trajectory, or "
+            f"growth: this trajectory skips rows, and event {skipped[0].name!r} "
+            f"happened at t = {skipped[0].t:g} s among them; use the full trajectory, or "
             "a part of it as traj[i:j]"
         )
     if t[-1] < t[0]:
@@ -108,7 +109,7 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
     blocks: list[tuple[np.ndarray, int] | None]
     try:
         blocks = _blocks(traj, pieces, w)
-    except DescriptionError:  # steps that have no derivative
+    except DescriptionError:  # the method has no derivatives
         blocks = [_block(traj[a], float(t[b]), method, w) if t[b] > t[a] else None for a, b in pieces]
     factors = np.eye(len(rows))
     for i, first in enumerate(blocks):
@@ -121,7 +122,7 @@ def growth(traj: Trajectory, weights: Any = None) -> Growth:
         if blocks[i] is None:
             factors[i + 1 :, i] = factors[i + 1 :, i + 1]
     steps = np.diff(rows) * np.array([block is not None for block in blocks])
-    within = (factors[:, :-1] + factors[:, 1:]) / 2  # of errors made in a block
+    within = (factors[:, :-1] + factors[:, 1:]) / 2  # growth of errors made within a block
     sums = np.tril(within, -1) @ steps  # (2)
     return Growth(float(sums.max() / steps.sum()) if steps.any() else 1.0, t[rows], factors)
 
@@ -137,7 +138,7 @@ def _perturbed(start: State, w: np.ndarray) -> np.ndarray:
 
 
 def _along(V: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, int]:
-    """W P W^-1 that takes the columns V to X, zero for what they cannot do; and in how many directions they are."""
+    """W P W^-1 that maps the columns V to X, zero outside their span; and the dimension of the span."""
     U, s, Q = np.linalg.svd(V, full_matrices=False)
     r = int(np.sum(s > SMALLEST * s.max(initial=1.0)))
     return X @ (Q[:r].T / s[:r]) @ U[:, :r].T, r
@@ -173,8 +174,9 @@ def _blocks(
 
 
 def _block(start: State, t_end: float, method: Method, w: np.ndarray) -> tuple[np.ndarray, int]:
-    """W P W^-1 from a state to a time, in all n variables, zero for what they cannot do; and in how many
-    directions they move."""
+    """W P W^-1 from a state to a time, in all n variables, zero for directions in which they cannot move; and
+    the number of directions in which they can.
+    """
     system, Y = start.system, _perturbed(start, w)
     states = [replaced(start, start.t, x) for x in Y]
     settings = RunSettings(t_end, ACCURACY, w, None, None, (), scales.TIME_SCALE * ACCURACY, None)

@@ -1,7 +1,8 @@
-"""A run of which some times are kept, one piece after the other: its memory is that of these times and of one piece.
+"""A run of which only some times are kept: it is computed in pieces, and its memory is that of these times
+and of one piece.
 
-The rows are checkpoints: a piece that is run again from its first row takes the same steps, and so a run has its
-derivatives with one piece in memory at a time."""
+The rows are checkpoints: a piece that is run again from its first row takes the same steps, so that
+derivatives of the run need one piece in memory at a time."""
 
 from __future__ import annotations
 
@@ -25,7 +26,8 @@ if TYPE_CHECKING:
 def run_in_pieces(
     start: State, program: ProgramAndTables, method: Method, settings: RunSettings, times: np.ndarray
 ) -> Trajectory:
-    """The run from a state by way of times, ascending, to the end: rows at its start, these and its end."""
+    """The run from a state over given times, ascending, to the end: rows at its start, at these times and at
+    its end."""
     t, y, jumps = [start.t], [stacked(start)], list["Jump"]()
     total = np.zeros(len(fields(Statistics)), int)
     state, span = start, settings.t_final - start.t

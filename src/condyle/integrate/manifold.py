@@ -1,4 +1,4 @@
-"""States between the steps of a run: what a polynomial gives is taken to unit quaternions and to the
+"""States between the steps of a run: values of a polynomial are projected onto unit quaternions and onto the
 constraints."""
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 SHARE = 0.1
-"""Equations may be off by this part of the accuracy in a run, times the length of the system if that is less
-than 1 m."""
+"""Tolerance of constraint equations as a fraction of the accuracy of a run, times the length of the system if
+that is less than 1 m."""
 LIGHTEST = 1e-3
-"""In a projection a weight of zero counts as this part of the largest weight."""
+"""In a projection a weight of zero counts as this fraction of the largest weight."""
 
 
 @dataclass(frozen=True, eq=False)
 class Manifold:
-    """Where the states of a run are.
+    """The manifold on which the states of a run lie.
 
     Args:
         weights: of the speeds, shape (nu,), above zero.
@@ -40,8 +40,8 @@ class Manifold:
         return Manifold(W, SHARE * accuracy * min(1.0, system.compiled.length))
 
     def nearest(self, system: System, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """y (m, n) at times t (m,) on the constraints; what else holds is in the tail, (k,) or (m, k). All at
-        once, by a few calls of machine code."""
+        """y (m, n) at times t (m,), projected onto the constraints, with tails (k,) or (m, k). All at once,
+        by a few calls of machine code."""
         y = system.compiled.followed(system.compiled.normalized(y), t, tail)
         if not system.constraints:
             return y
@@ -56,8 +56,8 @@ class Manifold:
 def violations(
     system: System, q: np.ndarray, u: np.ndarray, tail: np.ndarray, allowed: float
 ) -> dict[int, str]:
-    """Which of some states (m, nq), (m, nu), (m, k) violate enabled constraints by more than allowed, and by
-    how much."""
+    """States among (m, nq), (m, nu), (m, k) that violate enabled constraints by more than the tolerance, and
+    the amounts."""
     if not system.constraints:
         return {}
     errors = system.compiled.function("constraints.errors")(q, u, tail)
@@ -76,8 +76,8 @@ def violations(
 
 
 def faint(system: System, q: np.ndarray, tail: np.ndarray) -> list[str]:
-    """Equations that change a million times less with the speeds than another does, at a state (nq,) and well
-    beside it: the solver takes such a row for one without a direction (multipliers.py (6))."""
+    """Equations that change a million times less with the speeds than another does, at a state (nq,) and also
+    some distance from it: the solver treats such a row as one without a direction (multipliers.py (6))."""
     nu, short = system.nu, []
     for place in (q, q + 0.1 * np.cos(1 + np.arange(q.size))):
         tails = np.repeat(tail[None], nu + 1, axis=0)

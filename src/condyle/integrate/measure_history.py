@@ -1,9 +1,9 @@
-"""Measures of a run (condyle.measures): those found from its history, and samples while it goes on.
+"""Measures of a run (condyle.measures): those computed from its history, and samples during the run.
 
-Extremes: g is evaluated LOOKS times in each step. Where three looks that follow each other have the middle
-one largest, and beside events and at the ends of a run, an interval is divided until it is short (`_peaks`),
-if it may beat the largest so far. Rows and peaks in the order of the run then have a largest so far, to which
-g at the asked time itself is added.
+Extremes: g is evaluated LOOKS times in each step. Where the middle of three consecutive values is largest,
+and beside events and at the ends of a run, an interval is divided until it is short (`_peaks`), if it may
+exceed the largest so far. Rows and peaks in the order of the run then give the largest so far, to which g at
+the requested time itself is added.
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 LOOKS = 8
 """How often extremes are searched for in a step."""
 PARTS, ROUNDS = 8, 16
-"""An interval is divided in so many parts, so often, and two of them are kept: to 4^-16 of it."""
+"""Parts into which an interval is divided, and the number of divisions; two parts are kept, so that 4^-16 of
+it remains."""
 
 
 def scalars(system: System) -> StateFunctions:
@@ -44,7 +45,7 @@ def history(system: System) -> list[str]:
 
 
 def measured(traj: Trajectory, name: str, i: np.ndarray, t: np.ndarray) -> np.ndarray:
-    """Columns (m, k) of a measure with a history, at times t (m,) of a whole run, in the pieces that begin at
+    """Columns (m, k) of a measure with a history, at times t (m,) of a whole run, in the steps that begin at
     rows i (m,)."""
     measure = traj.system.measure(name)
     if isinstance(measure, Delay):
@@ -59,7 +60,7 @@ def measured(traj: Trajectory, name: str, i: np.ndarray, t: np.ndarray) -> np.nd
 
 
 def _at(traj: Trajectory, name: str, t: np.ndarray, i: np.ndarray | None = None) -> np.ndarray:
-    """g (m,) of a measure at times t (m,), and at rows i (m,) or after if there is a choice."""
+    """g (m,) of a measure at times t (m,), at or after rows i (m,) where two rows have one time."""
     if not traj.rows.whole:
         raise ShapeError(f"measure {name!r} needs the whole run, every step: simulate with keep='steps'")
     rows = traj.row(t) if i is None else i
@@ -73,8 +74,8 @@ def _at(traj: Trajectory, name: str, t: np.ndarray, i: np.ndarray | None = None)
 
 @dataclass(frozen=True)
 class Extremes:
-    """Rows and peaks in the order of a run: the best until each and when; where rows are among them; the
-    peaks by themselves."""
+    """Rows and peaks in the order of a run: the best so far and its time; the places of rows among them; the
+    peaks alone."""
 
     best: np.ndarray
     when: np.ndarray
@@ -84,7 +85,7 @@ class Extremes:
     way: float
 
     def peaks_before(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """How many peaks of the pieces that begin at rows i (m,) are not after t (m,)."""
+        """Number of peaks of the steps that begin at rows i (m,) up to t (m,)."""
         first, last = (np.searchsorted(self.piece, i, side=side) for side in ("left", "right"))
         until = np.searchsorted(self.way * self.peak, self.way * t, side="right")
         return np.clip(until, first, last) - first
@@ -110,7 +111,7 @@ def _found(traj: Trajectory, name: str, sign: float) -> Extremes:
         g_in = sign * _at(traj, name, inside.ravel()).reshape(inside.shape)
         t = np.column_stack([T[moving], inside, T[moving + 1]])
         g = np.column_stack([g_row[moving], g_in, g_row[moving + 1]])
-        joined = np.append(moving[1:] == moving[:-1] + 1, False)  # the next piece goes on smoothly
+        joined = np.append(moving[1:] == moving[:-1] + 1, False)  # the next step continues smoothly
         a, b, least = _intervals(t, g, joined)
         so_far = np.maximum.accumulate(g_row)[traj.row(a)]
         some = least > so_far
@@ -131,8 +132,8 @@ def _found(traj: Trajectory, name: str, sign: float) -> Extremes:
 
 
 def _intervals(t: np.ndarray, g: np.ndarray, joined: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Where maxima may be: starts and ends of intervals, and what none of them can pass. t, g: looks of
-    pieces, (n, looks)."""
+    """Intervals that may contain maxima: starts, ends, and upper bounds. t, g: times and values in steps, (n,
+    looks)."""
     found = [(t[:, j - 1], t[:, j + 1], g[:, j - 1], g[:, j], g[:, j + 1]) for j in range(1, t.shape[1] - 1)]
     k = np.flatnonzero(joined)
     found.append((t[k, -2], t[k + 1, 1], g[k, -2], g[k, -1], g[k + 1, 1]))

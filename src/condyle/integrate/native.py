@@ -1,5 +1,5 @@
-"""The program of a system and a method, built once; later it is found with the system or on disk, without what
-builds it (step_loop.py, equations.py)."""
+"""The program of a system and a method, built once; later it is found with the system or on disk, without
+loading the modules that build it (step_loop.py, equations.py)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
 
     Args:
         system: whose motion it computes.
-        method: by which it does.
-        many: what an ensemble keeps, "times" or "steps"; empty for a program for one state.
+        method: of integration.
+        many: what an ensemble stores, "times" or "steps"; empty for a program for one state.
     """
     W = lane_width() if many else 1
     key = ("simulate", method.text, *((many, W) if many else ()))
@@ -31,7 +31,8 @@ def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
 
 
 def _newton(system: System, method: Method) -> str:
-    """How a method's equations are solved: along the "tree", as a "matrix" over the speeds, or as they are."""
+    """How a method's equations are solved: along the "tree", as a "matrix" over the speeds, or as the full
+    matrix."""
     if not method.needs_jacobian or (method.needs_time_derivative and _reads_time(system)):
         return ""
     return newton_layout(system.compiled.model.code)

@@ -1,6 +1,7 @@
 """Newton's equations (sigma 1 - df/dy) x = b of implicit methods, as nodes: along the tree (model/looped/implicit.py),
-where factors and solutions take O(n), or as a matrix over the speeds alone (implicit_matrix.py). J is kept as the
-state where it was taken. Where neither holds, a method makes the whole matrix and LAPACK factors it."""
+where factors and solutions take O(n), or as a matrix over the speeds alone (implicit_matrix.py). J is stored
+as the state at which it was taken. If neither applies, a method computes the full matrix and LAPACK factors
+it."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ from condyle.native.tables.staged import build_function
 def newton(
     eq: EquationsOfMotion, rhs: RightHandSide, sizes: dict[str, int]
 ) -> TreeNewton | FrontNewton | MatrixNewton | None:
-    """The nodes that a system's equations have; `sizes` gains their slices."""
+    """The nodes for a system's equations; `sizes` gains their slices."""
     if eq.newton is None:
         return None
     if eq.fronts is not None:
@@ -69,14 +70,15 @@ class TreeNewton:
 
 
 class SpeedNewton:
-    """What equations over the speeds alone share, implicit_matrix.py (1)-(5): J is kept as the state where it was taken.
+    """Base class of Newton's equations over the speeds alone, implicit_matrix.py (1)-(5): J is stored as the
+    state at which it was taken.
 
     Args:
         eq: the equations of motion, with `newton` and `model`.
         rhs: f over the slices.
         sizes: of the slices; they gain those of the nodes.
         results: of the first kernel of `newton`, from STATE.
-        border: forces, G and multipliers are known from it.
+        border: whether forces, G and multipliers come from it.
         laws: along paths.
     """
 
@@ -120,7 +122,7 @@ class SpeedNewton:
         ]
 
     def _given(self, sigma: str) -> list[Node]:
-        """Sigma, and what the loops give."""
+        """Sigma, and the results of the loops."""
         results = tuple(f"n.{x}" for x in self.results)
         return [
             elementwise(lambda x: x, [sigma], ["n.sigma"], self.sizes, 1, "sigma"),
@@ -175,9 +177,9 @@ class SpeedNewton:
 
 
 class FrontNewton(SpeedNewton):
-    """The same along the tree: implicit_fronts.py as nodes.
+    """Newton's equations along the tree: implicit_fronts.py as nodes.
 
-    Args: as SpeedNewton has them; `fronts` of the equations too.
+    Args: as for SpeedNewton; also `fronts` of the equations.
     """
 
     def __init__(self, eq: EquationsOfMotion, rhs: RightHandSide, sizes: dict[str, int]) -> None:
@@ -205,7 +207,7 @@ class FrontNewton(SpeedNewton):
         self.derivatives = self._line("n.border", given, blocks)
 
     def _entries(self, x: SX) -> SX:
-        """The entries of a sparse matrix, as A has them."""
+        """The entries of a sparse matrix in the sparsity of A."""
         out = ca.SX(len(self.fronts.place), 1)
         rows, columns = x.sparsity().get_triplet()
         places = [self.fronts.place[entry] for entry in zip(rows, columns, strict=True)]
@@ -277,9 +279,9 @@ class FrontNewton(SpeedNewton):
 
 
 class MatrixNewton(SpeedNewton):
-    """The same as one matrix.
+    """Newton's equations as one matrix.
 
-    Args: as SpeedNewton has them.
+    Args: as for SpeedNewton.
     """
 
     def __init__(self, eq: EquationsOfMotion, rhs: RightHandSide, sizes: dict[str, int]) -> None:
@@ -338,7 +340,7 @@ class MatrixNewton(SpeedNewton):
         inertia = ca.vertcat(*(M[i * (self.N + 1)] for i in range(nu)))
         for i in range(states, k):
             size = ca.sum2(a_udot[i, :] ** 2 / inertia.T)
-            E[i, i] = ca.if_else(size > 0, -REDUNDANT * size, -1)  # those that are disabled stay alone
+            E[i, i] = ca.if_else(size > 0, -REDUNDANT * size, -1)  # disabled equations stay uncoupled
         return ca.vec(ca.horzcat(sign * (y_q / s + y_u) + s * a_udot, E).T)
 
     def solve(self, x: str) -> list[Node]:

@@ -13,7 +13,7 @@ from condyle.native.machine.notice import in_notebook
 
 
 class ProgressReport(Protocol):
-    """Takes the share done, and what else to show."""
+    """A function of the fraction done, and a text to show."""
 
     def __call__(self, share: float, text: str = "") -> object:
         """Show it."""
@@ -33,18 +33,18 @@ def check_progress(who: str, progress: Any) -> None:
         )
 
 
-def reported(title: str, progress: Any) -> tuple[ProgressReport | None, Callable[[], object]]:
-    """The function that takes the share done, if any, and what to call at the end. True makes a
-    bar."""
+def reported(title: str, progress: Any) -> tuple[ProgressReport, Callable[[], object]]:
+    """The function of the fraction done, and the function to call at the end. True gives a bar; without one a line
+    says how much is done, if it takes a while."""
     check_progress(title, progress)
     if progress is True:
         return shown(title)
-    return (lambda share, text="": progress(share)) if progress else None, lambda: None
+    return (lambda share, text="": progress(share)) if progress else notice.Shares(title), lambda: None
 
 
 def shown(title: str) -> tuple[ProgressReport, Callable[[], object]]:
-    """A progress bar: call the first with the share done, the second at the end. It says what is compiled,
-    where that is not known from an earlier run."""
+    """A progress bar: call the first function with the fraction done, the second at the end. It shows what is
+    compiled if it is not in the cache."""
     if in_notebook():
         return _in_notebook(title)
     from rich.progress import Progress
@@ -61,7 +61,7 @@ def shown(title: str) -> tuple[ProgressReport, Callable[[], object]]:
 
 
 def _titled(title: str, what: str) -> str:
-    """Names that a user does not know are left out of the title."""
+    """The title without names that users do not know."""
     return f"{title}: compiling {what}".removesuffix(f" {title}") if what else title
 
 

@@ -1,24 +1,24 @@
 """Coordinate projection in the step loop: sherman2011 section 3.2.
 
-The end of a step is taken to the constraints before the step is judged, and what that removes is removed from
-its error too:
+The end of a step is projected onto the constraints before the step is judged, and the same part is removed
+from its error:
 
     q <- q + N du, quaternions normalized,   then   u <- u + du,   e <- e without its normal part          (1)
     until   |p|, 0.1 s |v|, |W du| / 0.1 s <= tolerance,     tolerance = accuracy / 10 x min(1, length)    (2)
 
 with du of corrections.py: of least ||W du|| for q, W the weights of the speeds, and an impulse of the
 constraints for u. p, v and the next du are measured after the change, each by its largest element: (7) of
-sherman2011, and the distance that is left, which is p over a small number where constraints nearly lose rank.
-Newton's method squares errors, so that as a rule one pass does. Where ROUNDS do not, the step is rejected and
-a shorter one tried.
+sherman2011, and the remaining distance, which is p over a small number where constraints nearly lose rank.
+Newton's method squares errors, so that usually one pass suffices. If ROUNDS passes do not, the step is
+rejected and a shorter one tried.
 
-What motions prescribe is put in first, has no error, and does not change. Where motions or constraints drive
-a mechanism nothing may be left free, and no error after (1): the error before it is kept below the square
-root of the accuracy, so that one Newton step is about enough and stays in its branch.
+Prescribed values are set first, have no error, and do not change. If motions or constraints drive a mechanism
+completely, no error remains after (1): the error before it is kept below the square root of the accuracy, so
+that one Newton step is about enough and stays in its branch.
 
-Stages of a step are evaluated where they are, off the constraints by what the method leaves. That does no
-harm unless the constraints are about to lose rank, or have it only beside themselves (multipliers.py (5)):
-see Projector.on_constraints.
+Stages of a step are not projected, and violate constraints by the error of the method. That is harmless
+unless the constraints nearly lose rank, or have full rank only off the manifold (multipliers.py (5)): see
+Projector.on_constraints.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ from condyle.records import dataclass
 from condyle.tree.scales import TIME_SCALE
 
 ROUNDS = 8
-"""A step may take so many passes of (1)."""
+"""Largest number of passes of (1) per step."""
 ROUNDING = 1e-15
-"""A |p| of at most this part of 1 + |q| is no reason for another pass, whatever distance that is."""
+"""A |p| below this fraction of 1 + |q| never causes another pass, whatever the distance."""
 
 
 Rate = Callable[..., Node]
@@ -62,13 +62,13 @@ Rate = Callable[..., Node]
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """The functions that (1) needs; errors follow each other.
+    """The functions for (1); error estimates are concatenated.
 
     Args:
         nearer: (t, y, p, weights) -> y: a Newton step for positions, quaternions normalized. With constraints
-            it goes on with whether they are delicate.
-        along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints it goes on
-            with `off`: (2) after the change in units of `tolerance`, which is that at an accuracy of 1.
+            also whether they are delicate.
+        along: (t, y, p, weights, errors...) -> y, errors...: speeds and errors. With constraints also `off`:
+            (2) after the change in units of `tolerance`, which is that at an accuracy of 1.
         slower: (t, y, p, weights) -> y: speeds alone, where there are constraints.
         unprescribed: (p, errors...) -> errors of what is not prescribed, where there are motions.
     """
@@ -111,7 +111,7 @@ class Projector:
     def __call__(
         self, t: str = "t_next", y: str = "y_next", errors: tuple[str, ...] | None = None
     ) -> list[Node]:
-        """y at t <- (1), and errors, by default none; `astray` is not zero where that failed."""
+        """y at t <- (1), and errors, by default none; `astray` is not zero if it failed."""
         at, errors = (t, y, "p", "weights"), self.spare if errors is None else errors
         if self.tolerance is None:
             return [
@@ -135,7 +135,7 @@ class Projector:
 
     def on_constraints(self, f: Rate) -> Rate:
         """f, and where the rank of the constraints is delicate f at the nearest state on them, by two Newton
-        steps for positions and one for speeds. What the last evaluation found tells where to begin."""
+        steps for positions and one for speeds. The result of the last evaluation decides where to begin."""
         if self.tolerance is None:
             return f
         raw = kernel(lambda delicate: 1 - delicate, ["f.delicate"], ["raw"], self.sizes, "raw")
@@ -167,10 +167,9 @@ def metric(weights: SX) -> SX:
 def projection(
     model: Model, errors: int, lanes: int = 0, derived: bool = False, extra: int = 0
 ) -> Projection | None:
-    """The projection of a system whose steps have so many estimates of their error; None where there is
-    nothing to project.
+    """The projection of a system for a number of error estimates; None if there is nothing to project.
     lanes: of loops over bodies; 0 for straight lines. derived: whether its functions will be differentiated.
-    extra: numbers that p has at its end, and that nothing here depends on."""
+    extra: number of values at the end of p that the projection does not use."""
     s, tree = Symbols(model), model.tree
     nq, nu, q, u = tree.nq, tree.nu, s["q"], s["u"]
     n = nq + nu + model.nz
@@ -220,8 +219,8 @@ def projection(
 
 
 class LoopedProjection:
-    """The same by loops over bodies: one kernel for positions and one for speeds, each for errors and the
-    estimates."""
+    """The projection by loops over bodies: one kernel for positions and one for speeds, each for errors and
+    their estimates."""
 
     def __init__(self, model: Model, errors: int, lanes: int) -> None:
         self.model, self.errors, tree = model, errors, model.tree
@@ -258,7 +257,7 @@ class LoopedProjection:
         joined: tuple[str, ...],
         errors: int = 0,
     ) -> Loops:
-        """join(t, q, u, z, weights, what kernels found, errors): at the state that motions prescribe."""
+        """join(t, q, u, z, weights, results of kernels, errors): at the state that motions prescribe."""
         model, tree = self.model, self.model.tree
         s = Symbols(model)
         nq, nu, n = tree.nq, tree.nu, tree.nq + tree.nu + model.nz
@@ -356,7 +355,7 @@ class LoopedProjection:
 
 
 def _off(p: SX, v: SX, q: SX, distance: SX) -> SX:
-    """(2): the largest of p, v and what is left of the distance W du."""
+    """(2): the largest of p, v and the remaining distance W du."""
     far = ca.if_else(largest(p) > ROUNDING * (1 + largest(q)), largest(distance) / TIME_SCALE, 0)
     return largest(ca.vertcat(p, TIME_SCALE * v, far))
 

@@ -1,5 +1,5 @@
 """A run: the native step loop fills a buffer (steps.py) for some rows at a time; between them Python checks
-what interrupts the run (interrupts/), reports progress, and records why it ends."""
+for interruptions (interrupts/), reports progress, and records why the run ends."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from condyle.integrate.rigid.impact import Impact
 
 INTERVAL = 0.03
-"""[s] after which native code comes back, so that Ctrl-C and progress work."""
+"""[s] after which native code returns, so that Ctrl-C and progress work."""
 
 
 @dataclass
 class RunSettings:
-    """How to run; see `simulate`."""
+    """Settings of a run; see `simulate`."""
 
     t_final: float
     accuracy: float
@@ -47,14 +47,14 @@ class RunSettings:
 
 @dataclass
 class SimulationRun:
-    """One simulation while it goes on.
+    """One simulation in progress.
 
     Attributes:
         like: the State that holds now, except t, q, u, z.
         buffer: its steps.
-        interrupters: what may interrupt it, in the order in which they check steps.
-        changes: the rows that something changed the state at, and the State from there on.
-        batch: how many steps to take before the next look.
+        interrupters: in the order in which they check steps.
+        changes: the rows at which the state was changed, and the State from there on.
+        batch: number of steps to take before the next check.
     """
 
     start: State
@@ -94,7 +94,7 @@ class SimulationRun:
         self._restart()
 
     def _restart(self) -> None:
-        """Give the native loop the state to go on from."""
+        """Set the state from which the native loop continues."""
         tail, ws = self.start.system.compiled.model.tail, self.ws
         ws["t"], ws["y"], ws["p"] = self.t, self.y, self.like.tail[tail["inputs"].start :]
         ws["fresh"], ws["code"], ws["status"] = 1, 0, 0
@@ -103,7 +103,7 @@ class SimulationRun:
 
     @property
     def state(self) -> State:
-        """Where the run is."""
+        """The present state of the run."""
         return self.state_at(self.t, self.y)
 
     def state_at(self, t: float, y: np.ndarray) -> State:
@@ -129,7 +129,7 @@ class SimulationRun:
             if not changed and done:
                 self.accept(done)
                 self.batch = min(2 * self.batch, ROWS)
-            # short batches end before the native loop comes back by itself
+            # short batches end before the native loop returns by itself
             if s.report is not None:
                 s.report((self.t - self.start.t) / (s.t_final - self.start.t))
             if stopped:
@@ -142,8 +142,8 @@ class SimulationRun:
                         each.act()
 
     def _native(self, t_end: float) -> tuple[int, bool]:
-        """Steps until t_end or for one batch, into the rows after the last; how many, and whether it was
-        stopped by Ctrl-C."""
+        """Take steps until t_end or for one batch, into the rows after the last. Returns their number, and
+        whether Ctrl-C stopped it."""
         s, ws, rows = self.settings, self.ws, self.buffer.room(self.batch)
         ws["t_end"], ws["row"], ws["rows"], ws["busy"] = t_end, 0, self.batch, 1
         first, began, span = bool(ws["fresh"][0]), self.start.t, s.t_final - self.start.t
@@ -158,13 +158,13 @@ class SimulationRun:
                     s.report((float(ws["t"][0]) - began) / span)
         except KeyboardInterrupt:
             stopped = True
-        if first:  # what the loop has found at the row that it went on from
+        if first:  # results of the loop at the row from which it continued
             for name in self.buffer.streams.keys() & {"f", "signature"}:
                 self.buffer[name][self.buffer.count - 1] = ws[f"{name}_start"]
         return int(ws["row"][0]), stopped
 
     def _interrupted(self, done: int) -> bool:
-        """Let happen what interrupts the steps just taken first; whether something changed the state or ended
+        """Apply the first interruption of the steps just taken. Returns whether it changed the state or ended
         the run."""
         waiting: tuple[Interrupter, Interruption] | None = None
         for each in self.interrupters:
@@ -177,7 +177,7 @@ class SimulationRun:
         return waiting is not None and waiting[0].act(waiting[1])
 
     def accept(self, steps: int) -> None:
-        """So many steps after the last row are part of the run from now on."""
+        """Make the given number of steps after the last row part of the run."""
         self.buffer.accept(steps)
         self._arrive()
 
@@ -191,7 +191,7 @@ class SimulationRun:
         self.t, self.y = float(self.buffer["t"][last, 0]), self.buffer["y"][last].copy()
 
     def change(self, state: State, cause: Cause) -> None:
-        """Go on from another state."""
+        """Continue from another state."""
         self.causes.append(cause)
         self.t, self.y, self.like = state.t, stacked(state), state
         self.changes.append((self.buffer.count, state))
@@ -243,7 +243,7 @@ class SimulationRun:
 
 
 def interrupters(run: SimulationRun) -> list[Interrupter]:
-    """What may interrupt a run: of a system that has none of it, and without events, nothing."""
+    """The interrupters of a run; none for a plain system without events."""
     system, events, out = run.start.system, run.settings.events, list[Interrupter]()
     programs = system.compiled.programs
     if events or system.measures or system.constraints.unilateral:
@@ -274,5 +274,5 @@ def interrupters(run: SimulationRun) -> list[Interrupter]:
 
 
 def next_rounds(rounds: int, seconds: float) -> int:
-    """Rounds of the native loop that take about INTERVAL, from what some took."""
+    """Number of rounds of the native loop that take about INTERVAL, from the time of the last ones."""
     return int(np.clip(rounds * INTERVAL / seconds, rounds / 4, 4 * rounds)) + 1

@@ -1,26 +1,25 @@
 """The step loop: one native program for every method, adaptive or with fixed steps.
 
-Slices of its workspace: t, y and k0 = f(t, y) are where it is, h the step to try next. Each accepted step
+Slices of its workspace: t, y and k0 = f(t, y) at the present, h the step to try next. Each accepted step
 writes a row (t, y, f, and what its output between steps needs) to the streams. The program ends at t_end,
-when the rows are full (give it others and start again: nothing is lost), after a step in which the length of
+when the rows are full (start it again with new rows: nothing is lost), after a step in which the length of
 a path may have jumped (path_jumps.py), or when no step is small enough.
 `fresh` asks for f at the start again, as after an event. Where a system depends on time, no step passes
 t_knot, the next of the stream `knots`: knots.py.
 
-What a step does is up to the method (integrators/); how long it is, and whether it is accepted, is decided by
-control.py.
+The method (integrators/) defines a step; control.py decides its length and whether it is accepted.
 
 An ensemble runs in W lanes at once, each adaptive by itself. A lane holds one member: its own t, y, h, its own verdict on a step. A lane that is done takes the next member
 from a queue which all lanes of all threads share, so that none waits for a slower neighbor before the queue
-is empty. The nodes of a step are the same; masks do the rest. What a member leaves:
+is empty. The nodes of a step are the same; masks do the rest. Results of a member:
 
     ended[member]    (t, h_try, worst, code, status, steps, rejected, evaluations, jacobians, projections)
                      when it is done
-    y_end, f_end     y and f there
+    y_end, f_end     y and f at its end
     out[member, k]   y at the k-th of the given times, from the polynomial of the step that passes it and
                      projected; or
     row.member, .t, .y, .f, .dense   a row for the start and each step of any member, in a log that the
-                     caller empties now and then
+                     caller empties from time to time
     suspects         a row for each step in which a path may have jumped (path_jumps.py), in another log: the
                      member, t, y, f at the start of the step, t, y, f and what its output needs at its end
 """
@@ -85,7 +84,8 @@ _VECTORS = ["y", "y_stage", "y_next", "error", "weights", "k0", "k_next", "f_sta
 
 
 def copy(source: str, target: str, n: int, W: int = 1) -> Node:
-    """target <- source: lanes by elements, one state by a loop, for which a slice is a table of one row."""
+    """target <- source: by elements for lanes; for one state by a loop, in which a slice is a table of one
+    row."""
     if W == 1:
         return Put(source, target, "zero")
     return elementwise(lambda x: x, [source], [target], {source: n, target: n}, n, "copy")
@@ -93,8 +93,7 @@ def copy(source: str, target: str, n: int, W: int = 1) -> Node:
 
 @dataclass
 class StepTrial:
-    """The inside of the loop: `first`, where `fresh` asks for it, finds f at the start; `body` tries one
-    step."""
+    """The inside of the loop: `first` evaluates f at the start if `fresh` is set; `body` tries one step."""
 
     first: list[Node]
     body: list[Node]
@@ -118,8 +117,8 @@ def trial(
         sizes: of the slices.
         streams: of the program.
         tables: of the program.
-        record: gives nodes that follow an accepted step, with t, y, k0 at its end.
-        before: nodes that run before that, while t, y, k0 are those of its start.
+        record: returns nodes that follow an accepted step, with t, y, k0 at its end.
+        before: nodes that run before these, while t, y, k0 are those of its start.
         W: number of lanes.
     """
     n = eq.n
@@ -153,7 +152,7 @@ def trial(
 
     projected = [] if projector is None else projector(errors=errors)
     astray = ["astray"] if "astray" in sizes else []
-    among = np.sqrt(n / max(n - eq.prescribed, 1))  # the mean is over what has errors at all
+    among = np.sqrt(n / max(n - eq.prescribed, 1))  # the mean is over elements that have errors
     of_errors = [squares(e, sizes) for e in errors]
     sums = [f"{e}.squares" for e in errors]
     measured = kernel(
@@ -167,7 +166,7 @@ def trial(
         "measured",
     )
     judged: list[Node] = [*projected, *of_errors, measured]
-    if astray and errors:  # what is removed is small itself: projection.py
+    if astray and errors:  # the part that is removed is small itself: projection.py
         sizes["rough"] = 1
         alone = projector.unprescribed if projector is not None else None
         judged = [
@@ -183,7 +182,7 @@ def trial(
             *judged,
             kernel(ca.fmax, ["err", "rough"], ["err"], sizes, "larger"),
         ]
-    known = bool(step.new_rate) and projector is None  # then f at the new point is there already
+    known = bool(step.new_rate) and projector is None  # then f at the new point is known already
     k_next = step.new_rate if known else "k_next"
     keep = rhs.keep() if method.needs_jacobian else []
     signed = partial(_signed, eq, rhs, sizes)
@@ -200,7 +199,7 @@ def trial(
         *passing,
         kernel(lambda steps: steps + 1, "steps", "steps", sizes, "count"),
     ]
-    # the last evaluation of f was there, unless the output between steps has asked for more
+    # the last evaluation of f was there, unless the output between steps needed more
     again = rhs.look_up("t_next", "y_next") if known and step.accepted_evaluations and eq.signature else []
     accepted = [
         *step.accepted,
@@ -248,7 +247,7 @@ def trial(
 
 def _signed(eq: EquationsOfMotion, rhs: RightHandSide, sizes: dict[str, int], t: str, y: str) -> list[Node]:
     """The signature of paths at t, y, where f has just been evaluated, and whether it has `changed` since the
-    last: path_jumps.py."""
+    last one: path_jumps.py."""
     if eq.signature is None:
         return []
     k, spans = eq.signature.numel_out(0), eq.signature.numel_out(1)
@@ -285,7 +284,7 @@ def step_loop(method: Method, eq: EquationsOfMotion) -> tuple[Program, dict[str,
         ]
 
     parts = trial(method, eq, sizes, streams, tables, record)
-    stop = ["accept", "changed"] if eq.signature is not None else []  # after a jump is another motion
+    stop = ["accept", "changed"] if eq.signature is not None else []  # after a jump the motion is another one
     going = kernel(
         lambda t, t_end, row, rows, code, way, *changed: ca.logic_and(
             ca.logic_and(way * t < way * t_end, row < rows),
@@ -314,7 +313,7 @@ SUMMARY = [
 ]
 """Columns of `ended`."""
 LARGEST_FIRST_STEP = 1e-2
-"""The first step is at most so long [s]."""
+"""Largest first step [s]."""
 
 
 def ensemble_loop(
@@ -417,7 +416,7 @@ def ensemble_loop(
         ]
 
     def suspected(step: MethodStep) -> list[Node]:
-        """After a step in which the signature changed, or after every one where the loop has none."""
+        """After a step in which the signature changed, or after every step if the loop has no signature."""
         if not eq.may_jump:
             return []
         whole = ["member", "t_old", "y_old", "f_old", "t", "y", "k0", *(["dense"] if step.dense else [])]

@@ -1,4 +1,4 @@
-"""The steps of a run: a buffer while it goes on, rows when it has ended, and the polynomials between them."""
+"""The steps of a run: a buffer during the run, rows when it has ended, and the polynomials between them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from condyle.integrate.integrators import Method
 
 ROW = "row."
-"""Native programs call a stream of rows so and by its name: slices of their workspace have the plain names."""
+"""Prefix of streams of rows in native programs, where slices of the workspace have the plain names."""
 FAILED = 16.0
-"""The code of a run that no step is small enough for."""
+"""The code of a run for which no step is small enough."""
 CAPACITY = 512
-"""Rows of memory to begin with: more would come from the system, page by page."""
+"""Initial number of rows: the system would provide more memory page by page."""
 
 
 def stacked(state: State) -> np.ndarray:
@@ -35,8 +35,8 @@ def replaced(like: State, t: float, y: np.ndarray) -> State:
 
 
 def unstacked(model: Model, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, ...]:
-    """q, u and tails of states at times t (m,) with y (m, n), as kernels take them; what else holds is in the
-    tail, (k,) or (m, k)."""
+    """q, u and tails of states at times t (m,) with y (m, n), as arguments of kernels, from tails (k,) or (m,
+    k)."""
     nq, n = model.tree.nq, model.tree.nq + model.tree.nu
     tails = np.empty((len(t), model.tail_size))
     tails[...] = tail
@@ -45,7 +45,7 @@ def unstacked(model: Model, tail: np.ndarray, t: np.ndarray, y: np.ndarray) -> t
 
 
 def polynomial(ends: Sequence[Any], h: Any, x: Any, more: Sequence[Any], hermite: bool) -> Any:
-    """y at a share x of a step of length h: integrators/base.py (1), on arrays and on CasADi's symbols.
+    """y at a fraction x of a step of length h: integrators/base.py (1), on arrays and on CasADi's symbols.
 
     Args:
         ends: y and f at the start, y and f at the end.
@@ -63,7 +63,7 @@ def polynomial(ends: Sequence[Any], h: Any, x: Any, more: Sequence[Any], hermite
 
 @dataclass(frozen=True, eq=False)
 class StepRows:
-    """y at the steps, and what y(t) between them needs. Row i starts a piece that ends at row i + 1.
+    """y at the steps, and the data for y(t) between them. Row i starts a step that ends at row i + 1.
 
     Args:
         t: times [s], shape (m,).
@@ -72,7 +72,7 @@ class StepRows:
         more: further vectors of integrators/base.py (1) of the step that ends at a row, shape (m, k, n).
         method: of the run.
         cuts: steps that an event cut short, by row: length [s], y and f at the end that they would have had.
-        whole: every step is here; if not, nothing is known between the rows.
+        whole: whether every step is stored; if not, states between the rows are unknown.
     """
 
     t: np.ndarray
@@ -84,7 +84,7 @@ class StepRows:
     whole: bool = True
 
     def at(self, i: np.ndarray, t: np.ndarray) -> np.ndarray:
-        """y at times t (...) in the pieces i (...)."""
+        """y at times t (...) in the steps i (...)."""
         end, f_end, length = self.y[i + 1], self.f[i + 1], self.t[i + 1] - self.t[i]
         for k in np.intersect1d(i, np.array(sorted(self.cuts), dtype=int)) if self.cuts else ():
             there = i == k
@@ -95,15 +95,16 @@ class StepRows:
         return np.asarray(polynomial((self.y[i], self.f[i], end, f_end), h, x, more, self.method.hermite))
 
     def length(self, i: int) -> float:
-        """Of the step that begins at row i [s], as the method took it."""
+        """Length of the step that begins at row i [s], as the method took it."""
         return self.cuts[i][0] if i in self.cuts else float(self.t[i + 1] - self.t[i])
 
     def some(self, here: Any) -> StepRows:
-        """Rows by a slice or by places, all steps among them."""
+        """Rows by a slice or by indices, all steps among them."""
         return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method)
 
     def part(self, first: int, last: int, step: int) -> StepRows:
-        """Rows from the first on, before the last. Between them all is known only if none is left out."""
+        """Rows from the first on, before the last. States between them are known only if no row is
+        skipped."""
         here = slice(first, last, step)
         whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
         cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
@@ -111,30 +112,30 @@ class StepRows:
 
     @staticmethod
     def alone(t: np.ndarray, y: np.ndarray, method: Method, whole: bool = False) -> StepRows:
-        """Rows between which nothing is known."""
+        """Rows without states between them."""
         return StepRows(t, y, np.zeros_like(y), np.empty((len(t), 0, y.shape[1])), method, whole=whole)
 
 
 class StepBuffer:
-    """The steps of a run while it goes on: streams with a name each, in memory that grows.
+    """The steps of a run in progress: named streams, in memory that grows.
 
     The step loop writes a row for each accepted step. From row i - 1 to row i one step of the method goes from
-    t[i - 1], y[i - 1], f[i - 1], with the length t[i] - t[i - 1]. Where that length is zero, something has
-    interrupted the run and changed its state: row i is the state after it, and `changes` of the run has it. A
-    step that was interrupted ends where that happened; `cuts` has the step as the method took it. So the buffer
-    has all that is needed to go through a run backward, step by step, as an adjoint does: with the method, y and
-    f at the start of each step, its full length, and where and by what it was interrupted.
+    t[i - 1], y[i - 1], f[i - 1], with the length t[i] - t[i - 1]. If that length is zero, an interruption has
+    changed the state: row i is the state after it, and `changes` of the run records it. An interrupted step
+    ends at the interruption; `cuts` has the step as the method took it. So the buffer has everything that an
+    adjoint needs to go through a run backward, step by step: the method, y and f at the start of each step,
+    its full length, and the interruptions.
 
     Args:
         widths: numbers of a row, by the names of the streams: t, y, f; "dense" where the method needs more
             between steps; "signature" and "changed" where paths may jump.
         method: of the run.
-        t: where it starts [s].
-        y: q, u, z there.
+        t: its start [s].
+        y: q, u, z at the start.
 
     Attributes:
-        count: how many rows are accepted; the step loop writes after them.
-        steps: how many of them are steps.
+        count: number of accepted rows; the step loop writes after them.
+        steps: number of steps among them.
         cuts: steps that were interrupted, by the rows at which they start: full length [s], y and f at its end.
     """
 
@@ -145,14 +146,14 @@ class StepBuffer:
         self["t"][0], self["y"][0] = t, y
 
     def __getitem__(self, name: str) -> np.ndarray:
-        """The rows of a stream, all there is room for."""
+        """All allocated rows of a stream."""
         return self.streams[name]
 
     def __contains__(self, name: str) -> bool:
         return name in self.streams
 
     def room(self, rows: int) -> dict[str, np.ndarray]:
-        """So many rows after the last, by the names that the step loop has for the streams."""
+        """Memory for rows after the last, by the names of the streams in the step loop."""
         while self.count + rows > len(self["t"]):
             more = {name: np.empty((4 * len(old), old.shape[1])) for name, old in self.streams.items()}
             for name, new in more.items():
@@ -162,14 +163,14 @@ class StepBuffer:
         return {ROW + name: array[here] for name, array in self.streams.items()}
 
     def rows(self, stop: int, cuts: bool = False) -> StepRows:
-        """The rows before `stop`; with steps that were cut, or as if there were none."""
+        """The rows before `stop`, with or without the record of steps that were cut."""
         t, y, f = (self.streams[name][:stop] for name in ("t", "y", "f"))
         n = y.shape[1]
         more = self["dense"][:stop].reshape(stop, -1, n) if "dense" in self else np.empty((stop, 0, n))
         return StepRows(t[:, 0], y, f, more, self.method, self.cuts if cuts else {})
 
     def accept(self, steps: int) -> None:
-        """So many rows after the last are part of the run from now on."""
+        """Make the given number of rows after the last part of the run."""
         self.count, self.steps = self.count + steps, self.steps + steps
 
     def cut(self, k: int, t: float, y: np.ndarray) -> None:
@@ -181,7 +182,7 @@ class StepBuffer:
         self.accept(k + 2 - self.count)
 
     def change(self, t: float, y: np.ndarray) -> None:
-        """One more row, from which the run goes on."""
+        """Add a row from which the run continues."""
         for name, row in self.room(1).items():
             row[0] = {ROW + "t": t, ROW + "y": y}.get(name, 0.0)
         self.count += 1

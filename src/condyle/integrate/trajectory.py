@@ -37,12 +37,12 @@ if TYPE_CHECKING:
 FULL = 0.999
 """Activations above this count as saturated: they approach 1 asymptotically."""
 DRAWN = 500
-"""How many times a picture has, apart from those of the steps."""
+"""Number of times of a picture, besides those of the steps."""
 
 
 @dataclass(frozen=True)
 class Statistics:
-    """What a run took: steps accepted and rejected, evaluations of the right-hand side and of its Jacobian,
+    """Counts of a run: steps accepted and rejected, evaluations of the right-hand side and of its Jacobian,
     and passes of the projection on constraints."""
 
     steps: int = 0
@@ -72,21 +72,20 @@ class Trajectory(States[State], Judged):
     arrays with the rows first.
 
     Where an event changed the state there are two rows with one time, before and after; `traj(t)` is the
-    later. Between steps y is a polynomial of the order that the method gives, taken to unit quaternions, to
-    what motions prescribe, and to the constraints.
+    later. Between steps y is a polynomial whose order the method determines, projected onto unit quaternions,
+    prescribed motions and constraints.
 
     Attributes:
         t: times of the steps [s], shape (m,); they fall in a run backward in time.
         q: coordinates, shape (m, nq).
         u: speeds, shape (m, nu).
         z: auxiliary states of forces, shape (m, nz).
-        discrete: discrete variables, shape (m, k): constant but where an event changed them.
-        status: "finished", or why the run ended before: "interrupted", an event, or what went wrong and what
-            to try. A text that is equal to a `cd.Status` too: traj.status == cd.Status.SINGULAR;
-            traj.status.advice.
+        discrete: discrete variables, shape (m, k): constant except where an event changed them.
+        status: "finished", or why the run ended early: "interrupted", an event, or a problem and what to try.
+            A text that also equals a `cd.Status`: traj.status == cd.Status.SINGULAR; traj.status.advice.
         events: what happened, in order: see Occurrence.
-        jumps: where lengths of paths jumped, in order: see Jump.
-        drift: of `answer.replay()`: how far each coordinate is from the answer at most [rad, m]; else empty.
+        jumps: jumps of path lengths, in order: see Jump.
+        drift: of `answer.replay()`: largest distance of each coordinate from the answer [rad, m]; else empty.
         impacts: impacts of rigid contacts, stops and ropes, in order: see Impact.
         statistics: see Statistics.
     """
@@ -105,9 +104,7 @@ class Trajectory(States[State], Judged):
     causes: tuple[Cause, ...] = field(default=(), repr=False)  # of the changes
     ending: Cause | None = field(default=None, repr=False)
     drift: Mapping[str, float] = field(default_factory=dict, repr=False)
-    again: RunSettings | None = field(
-        default=None, repr=False
-    )  # how a run in pieces (kept_times.py) was made
+    again: RunSettings | None = field(default=None, repr=False)  # settings of a run in pieces (kept_times.py)
 
     plumbing = frozenset(
         {
@@ -143,7 +140,7 @@ class Trajectory(States[State], Judged):
         return self.t
 
     def __repr__(self) -> str:
-        """How many rows, how it ended, and where."""
+        """Number of rows, status, and end."""
         last = [
             f"{name}={number(x)}"
             for y in self.y[-1:]
@@ -283,11 +280,11 @@ class Trajectory(States[State], Judged):
 
     @property
     def _way(self) -> float:
-        """-1 where time goes backward."""
+        """-1 if time goes backward."""
         return -1.0 if len(self.t) and self.t[-1] < self.t[0] else 1.0
 
     def _which(self, i: Any) -> np.ndarray:
-        """At row i (...) or after: how many changes of parameters, inputs, locks have been."""
+        """Number of changes of parameters, inputs and locks up to rows i (...) or after them."""
         return np.searchsorted([row for row, _ in self.changes], i, side="right")
 
     def part(self, i: np.ndarray, rows: StepRows) -> Trajectory:
@@ -319,13 +316,13 @@ class Trajectory(States[State], Judged):
         )
 
     def _state(self, i: int, t: float, y: np.ndarray) -> State:
-        """y at row i or after, with the parameters, inputs, locks that hold there."""
+        """The state y at row i or after, with the parameters, inputs and locks that hold then."""
         k = int(self._which(i))
         state = replaced(self.changes[k - 1][1] if k else self.start, t, y)
         return without_accelerations(state, self.rows.method.unknown)
 
     def at(self, t: ArrayLike) -> NDArray[np.float64]:
-        """q, u, z side by side at times of your own.
+        """q, u, z side by side at given times.
 
         Args:
             t: times [s] between the first and the last, in any order, shape (...).
@@ -348,7 +345,7 @@ class Trajectory(States[State], Judged):
             if not (self.t[i] == t).all():
                 raise ShapeError(
                     f"t: {_short(t)} is not among the {len(self.t)} times that were kept; "
-                    "simulate with keep=times, or with keep='steps' to ask for any"
+                    "simulate with keep=times, or with keep='steps' for any time"
                 )
             return self.y[i].copy()
         if len(self.t) == 1:
@@ -361,7 +358,7 @@ class Trajectory(States[State], Judged):
         return y.reshape(*shape, y.shape[-1])
 
     def tails(self, i: np.ndarray) -> np.ndarray:
-        """The tails (m, k) that hold at rows i (m,) or after; time and z are not of the rows."""
+        """The tails (m, k) that hold at rows i (m,) or after, except time and z."""
         return np.stack([state.tail for state in (self.start, *(state for _, state in self.changes))])[
             self._which(i)
         ]
@@ -387,26 +384,27 @@ class Trajectory(States[State], Judged):
 
     def growth(self, weights: ArrayLike | None = None) -> Growth:
         """How perturbations grow along this run, `traj.growth().overall` in one number. Expect an error of
-        about the accuracy times this number; if that is too much, ask for a smaller accuracy. It takes about
-        as long as n / 2 runs, where n is the number of q, u, z. Perturbations are taken to
-        stay as they are across an event.
+        about the accuracy times this number; if that is too much, use a smaller accuracy. It takes about as
+        long as n / 2 runs, where n is the number of q, u, z. Perturbations are assumed not to change across
+        an event.
 
         Args:
-            weights: of the errors in q, u, z, shape (nq + nu + nz,), if the run had weights of its own.
+            weights: of the errors in q, u, z, shape (nq + nu + nz,), if the run had other weights than the
+                default.
 
         Raises:
-            ConvergenceError: a perturbed motion does not go on as the run did.
-            DescriptionError: the run goes backward in time, or rows are left out.
+            ConvergenceError: a perturbed motion does not continue as the run did.
+            DescriptionError: the run goes backward in time, or skips rows.
         """
-        from condyle.integrate.growth import growth  # which simulates, and so knows this file
+        from condyle.integrate.growth import growth  # it simulates, and so imports this file
 
         return growth(self, weights)
 
     def jacobian(
         self, wrt: str | Sequence[str] = ("q", "u", "z", "parameters"), t: ArrayLike | None = None
     ) -> dict[str, NDArray[np.float64]]:
-        """Derivatives of y = (q, u, z) at the end of the run, or at other times, by its start and by what holds
-        in it: of the run as it was computed, its steps held.
+        """Derivatives of y = (q, u, z) at the end of the run, or at other times, with respect to its start,
+        parameters and inputs: of the run as computed, with its steps held.
 
         Args:
             wrt: "q", "u", "z" at the start, q along the manifold: column j is the derivative along qdot = N e_j;
@@ -445,7 +443,7 @@ class Trajectory(States[State], Judged):
         t: ArrayLike | None = None,
         wrt: str | Sequence[str] = ("q", "u", "z", "parameters"),
     ) -> dict[str, NDArray[np.float64]]:
-        """Gradients of sum(w * y(t)), in about the time of the run, whatever their number.
+        """Gradients of sum(w * y(t)), in about the time of the run, whatever the number of variables.
 
         Args:
             w: weights of y = (q, u, z) at each time, shape (..., n).
@@ -498,7 +496,7 @@ class Trajectory(States[State], Judged):
         return self._history(name, None if t is None else np.atleast_1d(np.asarray(t, dtype=float)))[:, 0]
 
     def _history(self, name: str, t: np.ndarray | None) -> np.ndarray:
-        """Columns of a measure that the whole run gives."""
+        """Columns of a measure over the whole run."""
 
         from condyle.integrate.measure_history import measured
 
@@ -508,7 +506,7 @@ class Trajectory(States[State], Judged):
         return measured(run, name, rows if t is None else run.row(t), self.t if t is None else t)
 
     def _recorded(self, t: Any = None, measures: bool = True) -> tuple[list[str], list[str], np.ndarray]:
-        """Names, units and values of all that is known over time, at the steps or at times t (m,)."""
+        """Names, units and values of all recorded quantities, at the steps or at times t (m,)."""
 
         from condyle.integrate.measure_history import history
 

@@ -36,8 +36,8 @@ class JointLink:
 
 
 def read_tree(reading: Reading, coupled: bool = False) -> None:
-    """Add all bodies of a model to the System, parents before children, in Simbody's order. coupled: what
-    couplers give is part of the joints."""
+    """Add all bodies of a model to the System, parents before children, in Simbody's order. coupled: couplers
+    become part of the joints."""
     ground = reading.model.child("Ground")
     assert ground is not None
     reading.use(ground)
@@ -45,7 +45,7 @@ def read_tree(reading: Reading, coupled: bool = False) -> None:
     bodies = _bodies(reading)
     masses = {body: _mass(reading, body) for body in bodies}
     links = [_link(reading, e) for e in joint_elements(reading)]
-    # Simbody counts the coordinates of a CustomJoint before it knows them: none
+    # Simbody counts the coordinates of a CustomJoint before they exist: none
     edges = [
         Edge(x.parent, x.child, x.joint.mobilizer.nu > 0 and x.element.tag != "CustomJoint") for x in links
     ]
@@ -151,7 +151,7 @@ def _free(reading: Reading, ground: Element, body: Element) -> JointLink:
 
 @dataclass(frozen=True, eq=False)
 class Branch:
-    """A joint of the tree, and whether it goes against it."""
+    """A joint of the tree, and whether it is reversed in it."""
 
     link: JointLink
     against: bool
@@ -167,8 +167,8 @@ def _in_order(
 ) -> Iterator[tuple[Branch, Branch | None]]:
     """Branches in the order in which their bodies are added, each with the one that it follows, if it does.
 
-    The joint that leads comes first, and its body has the coordinates, unless it is beyond one that it leads:
-    then the first of them has them.
+    The leading joint comes first, and its body has the coordinates, unless it comes after one that it leads:
+    then the first of these has them.
     """
     waiting, owner = list(branches), dict[Joint, Branch]()
     while waiting:
@@ -274,7 +274,7 @@ def _coordinate(reading: Reading, element: Element) -> Coordinate:
 
 def _locked_apart(reading: Reading, mobilizer: Mobilizer, own: list[Coordinate]) -> dict[str, float]:
     """Locked angles of a ball whose other angles are free: their values, for constraints. Speeds cannot lock
-    them, and they are not locked any more."""
+    them, so they are unlocked."""
     try:
         locked_speeds(mobilizer, own, "")
         return {}
@@ -297,15 +297,15 @@ def _prescribed(reading: Reading, element: Element, own: Coordinate) -> Function
 def _close(
     reading: Reading, link: JointLink, shares: dict[Element, MassProperties], split: list[Element]
 ) -> None:
-    """A joint that closes a loop, as OpenSim makes it: a weld is a constraint, a free joint nothing, and
-    others carry a share of the child that is welded to it."""
+    """A joint that closes a loop, as in OpenSim: a weld becomes a constraint, a free joint nothing, and
+    others carry a part of the child that is welded to it."""
     element, system = link.element, reading.system
     parent, child = reading.names[link.parent], reading.names[link.child]
     if link.parent is link.child or (child == "ground" and element.tag not in ("WeldJoint", "FreeJoint")):
         raise reading.error(
             element,
-            f"joins {parent} to {child}, and {parent} is held already; OpenSim "
-            "refuses it too. Exchange its frames, or leave it out",
+            f"joins {parent} to {child}, and {parent} is already attached; OpenSim "
+            "refuses it too. Exchange its frames, or remove it",
         )
     if element.tag == "FreeJoint":
         reading.note(element, "closes a loop, which it leaves free: it has no effect, as in OpenSim")
@@ -330,12 +330,11 @@ def _close(
 
 # ---- the tree ----------------------------------------------------------------------------------------------
 #
-# Which joints carry the tree of bodies, and which close loops: chosen as Simbody's graph maker chooses, so
-# that coordinates come in OpenSim's order and joints that go against the tree are the same ones.
-#
-# Level by level from ground, joints in the order of the file: a joint joins a body that is not in the tree to
-# one of the last level, in either sense. A body without mass is followed at once by the heaviest that it
-# carries. What is not joined to ground is joined to it by a free joint. Joints that are left close loops.
+# Which joints carry the tree of bodies, and which close loops: chosen like Simbody's graph maker, so that
+# coordinates come in OpenSim's order and the same joints are reversed. Level by level from ground, joints in
+# the order of the file: a joint joins a body that is not in the tree to one of the last level, in either
+# sense. A body without mass is immediately followed by the heaviest that it carries. Bodies that are not
+# joined to ground get a free joint to it. Remaining joints close loops.
 
 Node = TypeVar("Node", bound=Hashable)
 
@@ -351,10 +350,10 @@ class Edge(Generic[Node]):
 
 @dataclass
 class Spanning(Generic[Node]):
-    """What became of the joints.
+    """The result for all joints.
 
     Attributes:
-        tree: (number of the joint, whether it goes against the tree), parents before children.
+        tree: (number of the joint, whether it is reversed), parents before children.
         loops: numbers of the joints that close loops.
         free: bodies that had to be joined to ground; their numbers follow those of the given joints.
         stuck: a body without mass at the end of a branch, if there is one.
@@ -394,7 +393,7 @@ def spanning(
         return best
 
     def extend(node: Node) -> None:
-        """Go on from a body without mass until one with mass is joined."""
+        """Continue from a body without mass until one with mass is joined."""
         while mass(node) == 0.0:
             found = heaviest(node, False) or heaviest(node, True)
             if found is None:

@@ -1,5 +1,5 @@
-"""Constraints. Those that join points of frames take stations as given in the base bodies, whatever offset a
-frame has: so does OpenSim (for its defects see docs/guide/opensim.md)."""
+"""Constraints. Those that join points of frames interpret stations in the base bodies and ignore offsets of
+frames, as OpenSim does (for its defects see docs/guide/opensim.md)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from condyle.records import dataclass
 
 
 class BaseBody(Field):
-    """The body under a frame; the place of the frame on it does not count."""
+    """The body under a frame; the pose of the frame on it is ignored."""
 
     def parse(self, reading: Reading, element: Element) -> str:
         frame = reading.connected(element, self.tag.removeprefix("socket_"))
@@ -110,7 +110,7 @@ def coupler(function: Xml, independent: list[str], dependent: str, factor: float
 
 @writes(constraints.CoordinateCoupler)
 def _(law: constraints.CoordinateCoupler, to: Writing) -> Xml:
-    """f = a_0 + sum a_i q_i = 0 gives the last coordinate that moves it from the others."""
+    """f = a_0 + sum a_i q_i = 0 gives the last coordinate with a nonzero factor from the others."""
     if isinstance(law.function, Coupling):
         *others, last = law.coordinates
         return coupler(function(law.function.function, to), others, last, law.function.factor)
@@ -133,7 +133,7 @@ def _(law: constraints.CoordinateCoupler, to: Writing) -> Xml:
 # ---- rolling -----------------------------------------------------------------------------------------------
 
 ENDS = ("_angle", "_x", "_z")
-"""Of the names of conditions of a RollingOnSurfaceConstraint, after the first, as they are read."""
+"""Endings of the names of conditions of a RollingOnSurfaceConstraint, after the first."""
 X, Z = np.eye(3)[0], np.eye(3)[2]
 
 
@@ -219,11 +219,11 @@ INSTEAD = {
     ),
     "Stop": "; a cd.forces.MobilityStop is written",
 }
-"""Forces that may take the place of constraints, by their classes, which are not loaded for it."""
+"""Forces that may replace constraints, by names of classes, without loading these."""
 
 
 def write_constraints(to: Writing) -> list[Xml]:
-    """All constraints but those that joints have; the four of a wheel that rolls are one."""
+    """All constraints except those of joints; the four of a rolling wheel are one."""
     system = to.system
     at = {name: to.at(f"constraint {name!r}", name) for name in system.constraints}
     wheels = {name: _rolling(name, at[name]) for name in system.constraints}

@@ -1,4 +1,4 @@
-"""Contact: surfaces of bodies, and what acts where they touch."""
+"""Contact: surfaces of bodies, and the forces between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from condyle.opensim.writing import DIGITS, Writing, Xml, alike, angles, settled
 from condyle.spatial import Transform, rotation_from_euler
 
 UNIT = contact.Material(1e6)
-"""Until a force says what they are made of."""
+"""Material of surfaces until a force gives theirs."""
 SURFACES = (
     "ContactHalfSpace",
     "ContactSphere",
@@ -42,7 +42,7 @@ MATERIAL = (
 )
 """Numbers of a material."""
 FRICTION = slice(3, 6)
-"""Where the coefficients of friction are among the numbers of two materials."""
+"""Places of the coefficients of friction among the numbers of two materials."""
 
 
 # ---- surfaces ----------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ def _(surface: contact.Mesh, to: Writing) -> Xml:
 
 
 def _mesh_file(surface: contact.Mesh, to: Writing) -> str:
-    """The name of the file with a surface's triangles: one for all surfaces that have the same."""
+    """The name of the file with a surface's triangles: one for all surfaces with the same triangles."""
     for name, triangles in to.meshes.items():
         if triangles == surface.triangles:
             return name
@@ -158,11 +158,11 @@ def _surface(reading: Reading, element: Element, owner: Element) -> ContactSurfa
 
 
 def _contact_geometry(surface: ContactSurface, to: Writing) -> str:
-    """The name of a surface's contact geometry; it is made if no force before had the same."""
+    """The name of a surface's contact geometry; it is created unless an earlier force had the same."""
     made = write(surface, to)
     if made is None:
         to.refuse(
-            f"{surface!r}: half-spaces, spheres and meshes are written; others OpenSim has not, "
+            f"{surface!r}: half-spaces, spheres and meshes are written; OpenSim does not have others, "
             "or not for this force"
         )
         return ""
@@ -241,7 +241,7 @@ def hunt_crossley(reading: Reading, element: Element) -> None:
 
 @reads("ElasticFoundationForce")
 def elastic_foundation(reading: Reading, element: Element) -> None:
-    """The same of pairs with a mesh."""
+    """A force for each pair with a mesh."""
 
     def touch(a: ContactSurface, b: ContactSurface) -> bool:
         return isinstance(a, contact.Mesh) or isinstance(b, contact.Mesh)
@@ -271,7 +271,7 @@ def _pairs(
 
 
 def _all_parameters(reading: Reading, element: Element) -> list[Element]:
-    """Elements with the numbers of materials, and the names of the surfaces that are made of them."""
+    """Elements with the numbers of materials, and the names of their surfaces."""
     found = [e for e in element.descendants() if e.tag.endswith("::ContactParameters")]
     for e in element.descendants():
         if "ContactParameters" in e.tag or e.tag in ("objects", "contact_parameters"):
@@ -304,8 +304,8 @@ def _(law: contact.HuntCrossley, to: Writing) -> Xml:
     """Without friction it is OpenSim's law."""
     if not isinstance(law, contact.OpenSimHuntCrossley) and np.any(to.number(law.material)[FRICTION]):
         to.refuse(
-            f"{law!r}: OpenSim has another curve of friction: system.add_contact(..., "
-            "law=cd.contact.OpenSimHuntCrossley) has it, with the same normal force. Materials without "
+            f"{law!r}: OpenSim has another curve of friction: use system.add_contact(..., "
+            "law=cd.contact.OpenSimHuntCrossley), with the same normal force. Materials without "
             "friction are written as they are"
         )
     if law.rolling_resistance or law.spin_friction or law.smooth:
@@ -316,7 +316,7 @@ def _(law: contact.HuntCrossley, to: Writing) -> Xml:
 
 @writes(contact.ElasticFoundation)
 def _(law: contact.ElasticFoundation, to: Writing) -> Xml:
-    """The numbers of meshes count; those of what they press against do not."""
+    """The numbers of meshes count; those of the surfaces they press against do not."""
     kind = "ElasticFoundationForce"
     if not isinstance(law, contact.OpenSimElasticFoundation):
         to.refuse(
@@ -353,10 +353,10 @@ def _pair(kind: str, surfaces: Sequence[ContactSurface], speed: float, to: Writi
 
 
 def _parameters(kind: str, surface: ContactSurface, to: Writing) -> Xml:
-    """A surface and what it is made of; the stiffness of a mesh is its modulus over its thickness [Pa/m]."""
+    """A surface and its material; the stiffness of a mesh is its modulus over its thickness [Pa/m]."""
     material = surface.made_of
     if not isinstance(material, contact.Material):
-        to.refuse(f"{material!r} does not yield; in OpenSim surfaces do")
+        to.refuse(f"{material!r} is rigid; surfaces of OpenSim are compliant")
         return xml(kind)
     numbers = {field.tag: to.number(getattr(material, field.key)) for field in MATERIAL}
     if isinstance(surface, contact.Mesh):

@@ -43,7 +43,8 @@ def prescribed_controller(reading: Reading, element: Element) -> None:
         return
     if len(names) != len(functions):
         reading.remark(
-            element, f"{len(names)} actuators and {len(functions)} functions; what has no partner is left out"
+            element,
+            f"{len(names)} actuators and {len(functions)} functions; those without a partner are left out",
         )
     reading.controls.update({name: (element, f) for name, f in zip(names, functions, strict=False)})
 
@@ -62,7 +63,7 @@ def _functions(reading: Reading, element: Element) -> list[Function]:
 
 
 def controlled(reading: Reading, element: Element, law: Force) -> Force:
-    """A force with the control that a controller gives it."""
+    """A force with the control from a controller."""
     if element.name not in reading.controls or not isinstance(law, (Muscle, Actuator)):
         return law
     _, function = reading.controls[element.name]
@@ -74,7 +75,7 @@ def controlled(reading: Reading, element: Element, law: Force) -> Force:
 
 
 def control(given: Any, to: Writing) -> float:
-    """Take in what drives an actuator: an Input is its control, with the factor that is returned. A
+    """Register the control of an actuator: an Input is its control, with the factor that is returned. A
     controller gives the default of the Input, or a number."""
     if isinstance(given, Expression) and (inputs := [p for p in given.parameters if isinstance(p, Input)]):
         if inputs[0].default:

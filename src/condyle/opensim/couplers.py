@@ -4,8 +4,8 @@ Reading with couplers="joints": coordinates that only a CoordinateCouplerConstra
 
 A joint some of whose coordinates follow its others is a `cd.Coupled` of fewer coordinates. A joint all of
 whose coordinates follow those of another joint is a `cd.Coupled` of that one's coordinates, and its body
-follows the other body. Couplers that are neither stay constraints, and are noted. Written, such joints have
-all their coordinates, and CoordinateCouplerConstraints give those that follow.
+follows the other body. Couplers that fit neither case remain constraints, and are noted. Written, such joints
+have all their coordinates, and CoordinateCouplerConstraints give those that follow.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from condyle.records import dataclass
 from condyle.tree.body import Body, Coordinate
 
 LONG = 10_000
-"""Length of a text above which it does not name anything."""
+"""Length above which a text cannot be a name."""
 WAYS = ("constraints", "joints")
-"""What read_osim makes of couplers."""
+"""Options of read_osim for couplers."""
 
 
 @dataclass(frozen=True)
@@ -45,12 +45,12 @@ class Coupler:
 
 @dataclass
 class CoupledJoint:
-    """What couplers make of a joint.
+    """A joint with its couplers.
 
     Attributes:
         joint: the joint as it is in the file.
         couplers: those that give coordinates of it.
-        leader: the joint whose coordinates all of these follow; None where they follow its own.
+        leader: the joint whose coordinates all of these follow; None if they follow its own.
     """
 
     joint: Joint
@@ -58,12 +58,12 @@ class CoupledJoint:
     leader: Joint | None = None
 
     def free(self) -> tuple[Element, ...]:
-        """Coordinates that are left to it."""
+        """Its remaining coordinates."""
         given = {c.dependent for c in self.couplers}
         return tuple(e for e in self.joint.coordinates if e not in given)
 
     def mobilizer(self, of: Sequence[Element], units: Sequence[str]) -> Mobilizer:
-        """How it moves with some coordinates, whose units these are."""
+        """Its motion as a function of some coordinates with these units."""
         own, given = self.joint.mobilizer, {c.dependent: c for c in self.couplers}
         if not given:
             return own
@@ -82,8 +82,7 @@ class CoupledJoint:
 
 
 def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, CoupledJoint]:
-    """What couplers make of the joints of the tree; couplers that this leaves nothing of are not read
-    again."""
+    """Joints of the tree with their couplers; couplers that become part of joints are not read again."""
     joints = list(joints)
     home = {e: joint for joint in joints for e in joint.coordinates}
     found = _couplers(reading)
@@ -111,7 +110,7 @@ def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, Cou
         else:
             reading.remark(
                 c.element,
-                "stays a constraint: "
+                "remains a constraint: "
                 + (
                     _objection(reading, c, found, home, users)
                     or "its coordinate follows several joints, or one "
@@ -122,12 +121,12 @@ def coupled_joints(reading: Reading, joints: Iterable[Joint]) -> dict[Joint, Cou
 
 
 def _led(each: CoupledJoint, leader: CoupledJoint) -> bool:
-    """Whether all that a joint follows is left to its leader."""
+    """Whether all coordinates that a joint follows remain with its leader."""
     return all(i in leader.free() for c in each.couplers for i in c.independent)
 
 
 def _couplers(reading: Reading) -> list[Coupler]:
-    """All couplers that are enforced and complete; of others the reader of constraints says what is wrong."""
+    """All couplers that are enforced and complete; the reader of constraints reports errors of the others."""
     out = []
     for e in reading.objects(reading.model, "ConstraintSet"):
         if e.tag != "CoordinateCouplerConstraint" or not reading.boolean(e, "isEnforced", True):
@@ -166,7 +165,7 @@ def _objection(
     """Why a coordinate cannot be part of its joint; empty if it can."""
     name = c.dependent.name
     if any(e not in home for e in (c.dependent, *c.independent)):
-        return "a joint of it closes a loop, or moves nothing"
+        return "its joint closes a loop, or moves nothing"
     if sum(other.dependent is c.dependent for other in found) > 1:
         return f"another constraint gives {name!r} too"
     for e in (c.dependent, *c.independent):
@@ -194,7 +193,7 @@ def _users(reading: Reading, found: Sequence[Coupler]) -> dict[str, list[Element
 
 
 def check_way(couplers: str) -> None:
-    """Raise an error for any other word."""
+    """Raise an error for an unknown option."""
     if couplers not in WAYS:
         raise DescriptionError(f"read_osim: couplers: expected 'constraints' or 'joints', got {couplers!r}")
 
@@ -211,8 +210,8 @@ class Uncoupled:
 
 
 def uncoupled(b: Body, to: Writing) -> Uncoupled:
-    """A body as a file has it. Where several bodies share a coordinate, it is in the joint of the first that
-    has it as it is; the others have coordinates of their own, which couplers give."""
+    """A body as a file has it. If several bodies share a coordinate, it is in the joint of the first that has
+    it unchanged; the others have their own coordinates, which couplers give."""
     led = [x for x in to.system.bodies if x.follows is b]
     inner, turned = forward(b.mobilizer)
     if not isinstance(inner, Coupled) and b.follows is None and not led:
@@ -254,8 +253,8 @@ def uncoupled(b: Body, to: Writing) -> Uncoupled:
     for c in owner.coordinates if owner is b else ():
         if owners.get(c.name) is None:
             to.refuse(
-                f"coordinate {c.name!r}: all that it moves are functions of it; OpenSim's coordinates "
-                "belong to a joint of which they are one themselves"
+                f"coordinate {c.name!r}: it only moves joints through functions; OpenSim's coordinates "
+                "belong to a joint with that coordinate itself"
             )
     if b.motion is not None and mobilizer is not inner:
         to.refuse(
@@ -275,7 +274,8 @@ def uncoupled(b: Body, to: Writing) -> Uncoupled:
 
 
 def _owners(owner: Body, to: Writing) -> dict[str, Body]:
-    """By coordinate of a body, the body whose joint has it as it is: itself, or one that follows it."""
+    """For each coordinate of a body, the body whose joint has it unchanged: itself, or one that follows
+    it."""
     out: dict[str, Body] = {}
     for b in (owner, *(x for x in to.system.bodies if x.follows is owner)):
         inner, _ = forward(b.mobilizer)

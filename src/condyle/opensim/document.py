@@ -1,6 +1,6 @@
-"""A model file of any version as elements in the layout of OpenSim 4.6: what older versions wrote otherwise
-is rewritten (versions.py), objects in files of their own are brought in, class defaults are set apart. Also sets
-in files of their own, and notes on what was not understood."""
+"""A model file of any version as elements in the layout of OpenSim 4.6: older layouts are rewritten
+(versions.py), objects in separate files are included, class defaults are separated. Also sets in separate
+files, and notes on unsupported elements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _OTHERS = {
     ".c3d": "cd.read_c3d",
     **dict.fromkeys((".mot", ".sto", ".csv", ".npz"), "cd.read_table"),
 }
-"""What reads files of other endings."""
+"""Functions that read files with other endings."""
 
 
 def a(noun: str) -> str:
@@ -32,7 +32,8 @@ def a(noun: str) -> str:
 
 
 def meant_for(tag: str) -> str:
-    """What takes a file whose object is of this class, for messages; empty where nothing does."""
+    """The function or command for a file whose object is of this class, for messages; empty if there is
+    none."""
     if tag.endswith("Tool"):
         return "; a setup file is run by: condyle run FILE.xml"
     if tag == "Model":
@@ -51,11 +52,11 @@ class Document:
     """One file.
 
     Attributes:
-        path: where it is.
+        path: of the file.
         version: that of the file, such as 30000.
         object: the one object in it, such as the Model, in today's layout.
         defaults: elements that give the properties which objects of a class do not state, by class.
-        notes: what was not understood.
+        notes: on unsupported elements.
     """
 
     path: Path
@@ -74,7 +75,7 @@ class Document:
 
 
 def check_path(path: str | Path) -> Path:
-    """A path that may be of an XML file.
+    """A path that may be an XML file.
 
     Raises:
         DescriptionError: no path, a folder, or a file of another kind.
@@ -133,8 +134,8 @@ def read_document(path: str | Path, wanted: str = "Model") -> Document:
 
 
 def _object(path: Path, bare: str = "") -> tuple[int, Element]:
-    """Version and outermost element of a file; around a bare object of the wanted class, or a bare tool, as
-    the oldest files have it, one is put."""
+    """Version and outermost element of a file; a bare object of the wanted class, or a bare tool, as in the
+    oldest files, is wrapped in one."""
     root = read_elements(path)
     if (bare and root.tag == bare) or root.tag.endswith("Tool"):
         around = Element("OpenSimDocument", line=root.line, file=root.file)
@@ -156,7 +157,7 @@ def _object(path: Path, bare: str = "") -> tuple[int, Element]:
 
 
 def _bring_in(document: Document, root: Element, folder: Path) -> None:
-    """Put objects that are in files of their own where they belong."""
+    """Include objects from separate files."""
     waiting = [e for e in root.descendants() if e.attributes.get("file", "").strip()]
     count = 0
     while waiting:
@@ -184,7 +185,7 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
         own = other.children[0]
         if own.tag != element.tag:
             raise DescriptionError(
-                f"{own.place}: {element.place} asks this file for a {element.tag}; it has a {own.tag}"
+                f"{own.place}: {element.place} expects a {element.tag} in this file; it has a {own.tag}"
             )
         if version < document.version:
             upgrade(other, version, document.version)
@@ -206,7 +207,7 @@ def inside(folder: Path, name: str, element: Element) -> Path:
     """
     try:
         path = (folder / name.replace("\\", "/")).resolve()
-        path.is_file()  # a name may be too long to ask for
+        path.is_file()  # a name may be too long for the file system
         if path.is_relative_to(folder.resolve()):
             return path
     except (OSError, ValueError):
@@ -219,12 +220,12 @@ def inside(folder: Path, name: str, element: Element) -> Path:
     )
 
 
-# ---- sets of markers, forces and the like that are files of their own, brought into a model ----------------
+# ---- sets of markers, forces and the like in separate files, included in a model ----------------
 
 ADDED = ("MarkerSet", "ForceSet", "ConstraintSet", "ControllerSet", "ContactGeometrySet")
 """Sets that a model takes from other files."""
 BARE = (*ADDED, "ActuatorSet")
-"""What is the outermost element of the oldest files; the last is a ForceSet of OpenSim 1.9."""
+"""Outermost elements of the oldest files; the last is a ForceSet of OpenSim 1.9."""
 
 
 def read_set(path: str | Path, wanted: str = "") -> Document:
@@ -235,7 +236,7 @@ def read_set(path: str | Path, wanted: str = "") -> Document:
         wanted: class of the set; any of ADDED if empty.
 
     Raises:
-        DescriptionError: there is something else in it.
+        DescriptionError: it contains something else.
     """
     root = read_elements(check_path(path))
     if root.tag in BARE:
@@ -270,12 +271,12 @@ def add_sets(model: Document, sets: Iterable[Document]) -> None:
 
 
 def clear(model: Document, tag: str) -> None:
-    """Take all objects out of one of a model's sets."""
+    """Remove all objects from one of a model's sets."""
     _remove(_objects(model, tag).children)
 
 
 def _objects(model: Document, tag: str) -> Element:
-    """What holds the objects of one of a model's sets; made if there is none."""
+    """The element with the objects of one of a model's sets; created if there is none."""
     own = model.object.child(tag) or model.object.add(tag)
     return own.child("objects") or own.add("objects")
 
@@ -285,18 +286,18 @@ def _remove(elements: Iterable[Element]) -> None:
         element.remove()
 
 
-# ---- what was not understood in a file, and what follows from that -----------------------------------------
+# ---- notes on unsupported elements, and their effects -----------------------------------------
 
 
 @dataclass(frozen=True)
 class Note:
-    """Something in a file that a System does not have, or has otherwise.
+    """An element of a file that a System does not have, or has in another form.
 
     Attributes:
         file: name of the file.
-        line: where it is.
-        element: class and name there, such as "Probe 'work'".
-        effect: what follows for the System.
+        line: of the element.
+        element: its class and name, such as "Probe 'work'".
+        effect: on the System.
     """
 
     file: str
@@ -312,7 +313,7 @@ SHOWN = 12
 
 
 def list_notes(notes: Sequence[Note]) -> str:
-    """Notes for reading, one per line; equal effects once, with the first place and how many there are."""
+    """Notes for reading, one per line; equal effects once, with the first place and their number."""
     alike: dict[tuple[str, str], list[Note]] = {}
     for note in notes:
         alike.setdefault((note.element.partition(" ")[0], note.effect), []).append(note)

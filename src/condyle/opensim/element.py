@@ -13,7 +13,7 @@ from condyle.errors import DescriptionError
 from condyle.files import existing
 
 MOST_BYTES = 200_000_000
-"""Largest file: a hundred times the largest models that are known."""
+"""Largest file: a hundred times the largest known models."""
 DEEPEST = 200
 """Elements inside each other; models have about twenty."""
 MOST_ELEMENTS = 5_000_000
@@ -23,7 +23,7 @@ class Element:
     """One element of a file: tag, attributes, text (that of all its parts, without comments), children.
 
     Attributes:
-        line: where it begins; elements that come from an older form have the line of that.
+        line: where it begins; rewritten elements have the line of their older form.
         file: name of the file.
         parent: the element around it, None for the first.
     """
@@ -91,7 +91,7 @@ class Element:
         return self.take(element, at)
 
     def take(self, element: Element, at: int | None = None) -> Element:
-        """Move an element here, from wherever it was; the last child unless `at` says otherwise."""
+        """Move an element here; the last child unless `at` is given."""
         element.remove()
         element.parent = self
         self.children.insert(len(self.children) if at is None else at, element)
@@ -123,7 +123,7 @@ def read_elements(path: Path) -> Element:
 
 
 def parse(data: bytes, file: str) -> Element:
-    """The outermost element of XML text; `file` is what messages call it."""
+    """The outermost element of XML text; `file` is its name in messages."""
     text = _decoded(data)
     try:
         return _parsed(text, file)
@@ -222,7 +222,7 @@ def _parsed(text: str, file: str) -> Element:
 
 
 def is_absent(text: str) -> bool:
-    """Whether a socket or a name says that there is nothing."""
+    """Whether a socket or a name is empty."""
     return text.strip() in ("", "Unassigned")
 
 
@@ -237,7 +237,7 @@ class Components:
             self.add(child)
 
     def add(self, element: Element) -> None:
-        """Take in an element and all inside it."""
+        """Add an element and everything inside it."""
         around = next((e for e in element.ancestors() if e in self._path_of), None)
         waiting = [(element, self._path_of[around] if around is not None else "")]
         while waiting:
@@ -262,7 +262,7 @@ class Components:
         return f"{path}_{k}"
 
     def path(self, element: Element) -> str:
-        """Where an element is, such as /bodyset/femur."""
+        """The path of an element, such as /bodyset/femur."""
         return self._path_of[element]
 
     def find(self, text: str, owner: Element, *classes: str) -> Element | None:
@@ -300,6 +300,6 @@ class Components:
         return "".join("/" + level for level in levels)
 
     def near(self, text: str) -> str:
-        """Names that are almost this one, for messages."""
+        """Names similar to this one, for messages."""
         close = difflib.get_close_matches(text.rpartition("/")[2], self._named, n=3, cutoff=0.6)
         return "did you mean " + " or ".join(map(repr, close)) if close else ""

@@ -1,4 +1,4 @@
-"""Forces that are no muscles: springs, bushings, limits, ligaments, actuators, functions of time."""
+"""Forces that are not muscles: springs, bushings, limits, ligaments, actuators, functions of time."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ from condyle.trace.parameter import Expression, Input
 
 
 class SpeedField(Field):
-    """The speed that an actuator of a coordinate acts on: in OpenSim that of the same place in its joint, its
-    rate or not."""
+    """The speed that an actuator of a coordinate acts on: in OpenSim that of the same place in its joint,
+    even if it is not its rate."""
 
     def parse(self, reading: Reading, element: Element) -> str:
         coordinate = reading.coordinate(element, reading.text(element, self.tag))
@@ -133,7 +133,7 @@ class SixField(Field):
 
 
 class ControlField(Field):
-    """What drives an actuator: its force at a control of 1, and the bounds of the control."""
+    """The control of an actuator: its force at a control of 1, and the bounds of the control."""
 
     BOUNDS = ("min_control", "max_control")
 
@@ -416,7 +416,7 @@ def _three(reading: Reading, element: Element, name: str) -> tuple[Any, ...]:
 
 @writes(forces.ExternalWrench)
 def _(law: forces.ExternalWrench, to: Writing) -> Xml:
-    """A PrescribedForce of constants and functions; OpenSim takes none of them as zeros."""
+    """A PrescribedForce of constants and functions; in OpenSim missing ones are zero."""
     made = xml(
         "PrescribedForce",
         socket_frame=to.place(law.body),
@@ -448,11 +448,11 @@ def _still(kept: Any, to: Writing) -> Any:
     return to.number(kept)
 
 
-# ---- forces that OpenSim does not have, as others that it has ----------------------------------------------
+# ---- forces that OpenSim does not have, as equivalent ones ----------------------------------------------
 
 
 def _instead(kind: type[forces.Force]) -> Any:
-    """The function below gives a force in whose place another is written."""
+    """The function below returns the force that is written instead of a given one."""
 
     def register(other: Any) -> None:
         writes(kind)(lambda law, to: write(other(law, to), to))  # type: ignore[arg-type,return-value]

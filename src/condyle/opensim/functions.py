@@ -23,9 +23,9 @@ from condyle.records import dataclass
 from condyle.trace import Symbol, Traced
 
 MOST_TERMS = 20_000
-"""Of a polynomial of several variables."""
+"""Largest number of terms of a polynomial of several variables."""
 CLOSEST = 1e-7
-"""Steps of x below this count as this, in OpenSim's SimmSpline."""
+"""Smallest step of x in OpenSim's SimmSpline; smaller ones are replaced by it."""
 REMEDY = (
     "OpenSim has Constant, Linear, Polynomial, Sine, SmoothStep, SimmSpline, Spline, PiecewiseLinear, Scaled"
 )
@@ -35,7 +35,7 @@ REMEDY = (
 
 
 class FunctionField(Field):
-    """A property that holds a function; an argument is left out where the file has none."""
+    """A property that holds a function; without one in the file the argument is omitted."""
 
     def __init__(self, tag: str, key: str = "") -> None:
         super().__init__(tag, None, key)
@@ -309,11 +309,11 @@ def _exponents(variables: int, order: int) -> list[tuple[int, ...]]:
     return [(e, *rest) for e in range(order + 1) for rest in _exponents(variables - 1, order - e)]
 
 
-# ---- writing: what else stands for a function --------------------------------------------------------------
+# ---- writing: other forms of functions --------------------------------------------------------------
 
 
 def function(given: Any, to: Writing) -> Xml:
-    """One of `cd.functions`, a number, or what a law keeps of them, as a function of OpenSim."""
+    """One of `cd.functions`, a number, or their form in a law, as a function of OpenSim."""
     if isinstance(given, LawFunction):
         given = _given(given)
     if isinstance(given, (int, float, np.number)):
@@ -332,7 +332,7 @@ def constant(value: float) -> Xml:
 
 
 def _given(law: LawFunction) -> Any:
-    """What a law's function was given as: one of cd.functions, or a number."""
+    """The original of a law's function: one of cd.functions, or a number."""
     if law.given is not None or law.law.outside:
         return law.given
     values = {law.law(*([x] * len(law.law.names))).item() for x in (0.0, 0.7, -0.3)}
@@ -342,13 +342,13 @@ def _given(law: LawFunction) -> Any:
 def joint_function(
     given: Any, traced: Traced | None, own: tuple[str, ...], names: tuple[str, ...], to: Writing
 ) -> tuple[tuple[str, ...], Xml]:
-    """A function of a joint: the coordinates that it depends on, and the function.
+    """A function of a joint: the coordinates on which it depends, and the function.
 
     Args:
-        given: as the joint was described: a function, (function, names), a number or None.
-        traced: what it computes.
-        own: what the joint calls its coordinates.
-        names: what the system calls them.
+        given: as in the description of the joint: a function, (function, names), a number or None.
+        traced: its expression.
+        own: names of the coordinates in the joint.
+        names: their names in the system.
     """
     if traced is None:
         return (), constant(0.0)
@@ -380,7 +380,7 @@ def over_time(signal: TimeFunctions | TimeSeries, to: Writing) -> list[Xml]:
     if len(t) < 4:
         to.refuse(f"{signal!r}: OpenSim's splines need four samples or more")
     warn(
-        f"write_osim: {to.where}: before {t[0]:g} s and after {t[-1]:g} s its values stay; OpenSim goes on "
+        f"write_osim: {to.where}: before {t[0]:g} s and after {t[-1]:g} s its values are constant; OpenSim continues "
         "along straight lines there"
     )
     return [xml("GCVSpline", **_gcv(2, t, y)) for y in values]
@@ -424,7 +424,7 @@ def in_body(R: Array, p: Array, given: Sequence[Any]) -> tuple[Any, ...]:
 
 # ---- smoothing splines -------------------------------------------------------------------------------------
 #
-# Values of a smoothing spline at its points, as OpenSim's GCVSpline has them where error_variance is not zero
+# Values of a smoothing spline at its points, as in OpenSim's GCVSpline if error_variance is not zero
 # (Woltring 1986). Of all curves s the natural spline of degree 2 m - 1 minimizes
 #
 #     sum (y_i - s(x_i))^2 + p int (s^(m))^2 dx.                                                         (1)
@@ -463,7 +463,7 @@ def _left(size: Array, logarithm: float) -> Array:
 
 
 FAR = 36.0
-"""How far log p goes: beyond, the curve goes through its points, or is a polynomial, to rounding."""
+"""Range of log p: beyond it the curve goes through its points, or is a polynomial, to rounding."""
 
 
 def _lowest(criterion: Callable[[float], float], start: float) -> float:

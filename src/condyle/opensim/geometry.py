@@ -1,5 +1,5 @@
-"""Markers, and geometry to draw: meshes and shapes on bodies and on frames of bodies. They move nothing, so
-that errors in them are noted and do not raise."""
+"""Markers, and geometry to draw: meshes and shapes on bodies and on frames of bodies. They do not affect
+motions, so that errors in them are noted and not raised."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from condyle.tree.attached import Geometry
 
 FRAMES = ("Ground", "Body", "PhysicalOffsetFrame", "StationDefinedFrame")
 UPRIGHT = Transform([(1, 0, 0), (0, 0, 1), (0, -1, 0)])
-"""OpenSim's cylinders are about y, ours about z."""
+"""Rotation between OpenSim's cylinders, about y, and ours, about z."""
 ABOVE = 4
-"""How many folders above the model's may have one called Geometry."""
+"""Number of folders above the model's that are searched for Geometry."""
 
 
 # ---- markers -----------------------------------------------------------------------------------------------
@@ -150,7 +150,7 @@ def is_drawn(element: Element) -> bool:
 
 
 def mesh_file(reading: Reading, element: Element, name: str) -> Path:
-    """Where a file of a mesh is: in folders that the user named, in the model's folder, in Geometry there or in
+    """The path of a mesh file: in folders that the user named, in the model's folder, in Geometry there or in
     a folder above, in `CONDYLE_GEOMETRY`, in an installation of OpenSim. The model's own names may lead out of its
     folder by `..` only, as those that `write_osim` writes of meshes elsewhere do; links are followed in folders that
     are named."""
@@ -179,8 +179,8 @@ def mesh_file(reading: Reading, element: Element, name: str) -> Path:
 
 
 def _is_own(path: Path, folder: Path) -> bool:
-    """Whether a file is beneath a folder, all links followed."""
-    return path.resolve().is_relative_to(folder)
+    """Whether a file is beneath a folder, all links followed; one that does not exist leads nowhere."""
+    return not os.path.lexists(path) or path.resolve().is_relative_to(folder)
 
 
 def _is_plain(name: str) -> bool:
@@ -189,10 +189,10 @@ def _is_plain(name: str) -> bool:
 
 
 def _near(mesh: Path, folder: Path) -> str:
-    """A mesh's file as seen from the model's folder. One that does not exist has the name by which OpenSim
-    looks for it in its folders of geometry."""
+    """A mesh's file as seen from the model's folder. If it does not exist, the name by which OpenSim searches
+    its folders of geometry."""
     inside = f"{folder}{os.sep}"
-    if folder.is_absolute() and str(mesh).startswith(inside):  # most are, and the rest takes longer
+    if folder.is_absolute() and str(mesh).startswith(inside):  # the common case; the rest takes longer
         return Path(str(mesh)[len(inside) :]).as_posix().removeprefix("Geometry/")
     for whole in (Path.absolute, Path.resolve):
         path, root = whole(mesh), whole(folder)
@@ -211,7 +211,7 @@ def _near(mesh: Path, folder: Path) -> str:
 
 
 def read_geometry(reading: Reading) -> None:
-    """Draw what is attached to bodies and frames."""
+    """Add the geometry that is attached to bodies and frames."""
     for frame in reading.model.descendants(*FRAMES):
         for element in (
             e for name in ("attached_geometry", "components") for e in reading.objects(frame, name)
@@ -228,7 +228,7 @@ def read_geometry(reading: Reading) -> None:
 
 
 def _drawn(reading: Reading, frame: Element | None, element: Element) -> None:
-    """Draw something on a frame, or on that of its socket; what is wrong with it is noted."""
+    """Add geometry on a frame, or on that of its socket; errors are noted."""
     try:
         _draw(reading, reading.connected(element, "frame") if frame is None else frame, element)
     except CondyleError as error:
@@ -261,7 +261,7 @@ def _draw(reading: Reading, frame: Element, element: Element) -> None:
 
 
 def write_geometry(name: str, body: Xml, to: Writing) -> None:
-    """Add what is drawn on a body: on the body itself, or on a frame of its own."""
+    """Add the geometry of a body: on the body itself, or on a separate frame."""
     attached, frames, taken = [], [], set[str]()
     for g in to.system.geometry:
         made = write(g.shape, to) if g.body == name else None
@@ -288,7 +288,7 @@ def write_geometry(name: str, body: Xml, to: Writing) -> None:
 
 
 def _free(name: str, taken: set[str]) -> str:
-    """The last part of a geometry's name, in characters that OpenSim takes; no two on a body are equal."""
+    """The last part of a geometry's name, in characters that OpenSim accepts; unique on a body."""
     own = "".join("_" if c in FORBIDDEN else c for c in name.rpartition("/")[2].strip()) or "geometry"
     free, k = own, 0
     while free in taken:

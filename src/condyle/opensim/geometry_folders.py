@@ -1,5 +1,5 @@
-"""Folders in which meshes are looked for beyond the model's own: those that the user named, `CONDYLE_GEOMETRY`, and
-those of an installation of OpenSim."""
+"""Folders that are searched for meshes besides the model's own: those that the user named,
+`CONDYLE_GEOMETRY`, and those of an installation of OpenSim."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def named(folders: str | Path | Sequence[str | Path]) -> Iterator[None]:
     for folder in given:
         if not isinstance(folder, (str, os.PathLike)) or not os.path.isdir(folder):
             raise DescriptionError(
-                f"geometry: {str(folder)!r} is no folder; give the folders that hold the files of meshes (.vtp, .stl, .obj)"
+                f"geometry: {str(folder)!r} is not a folder; give the folders with mesh files (.vtp, .stl, .obj)"
             )
     token = _named.set(tuple(Path(os.path.abspath(folder)) for folder in given))
     try:

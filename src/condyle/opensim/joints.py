@@ -1,8 +1,8 @@
 """Joints: classes of OpenSim as mobilizers, and bodies with their mobilizers as bodies and joints.
 
 OpenSim's joints have the definitions of our mobilizers: X_PB = X_PF X_FM(q) X_BM^-1, F and M as offset
-frames. What it has no class for, and whose pose is three angles and three translations by functions of
-coordinates, is a CustomJoint. A reversed mobilizer is the same joint with its two frames exchanged.
+frames. Mobilizers without a class, whose pose is three angles and three translations by functions of
+coordinates, become a CustomJoint. A reversed mobilizer is the same joint with its two frames exchanged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ X, Y, Z = (np.array(LETTERS[letter]) for letter in "xyz")
 EULER = {"coordinates": "euler"}
 
 
-# ---- joints that are mobilizers as they are ----------------------------------------------------------------
+# ---- joints that are mobilizers unchanged ----------------------------------------------------------------
 
 
 class Radii(Vector):
@@ -90,10 +90,10 @@ Class(
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """What a joint lets its child do.
+    """The motion of a child on its parent.
 
     Attributes:
-        mobilizer: how it moves.
+        mobilizer: of the joint.
         coordinates: elements of its coordinates, in order.
         on_parent: pose of F in the joint's frame on the parent.
         on_child: pose of M in the joint's frame on the child.
@@ -106,7 +106,7 @@ class Joint:
 
 
 def read_joint(reading: Reading, element: Element) -> Joint:
-    """The joint of an element; a class that is a mobilizer as it is has its coordinates in their order."""
+    """The joint of an element; a class that is a mobilizer has its coordinates in their order."""
     joint = reading.read(element)
     if isinstance(joint, Joint):
         return joint
@@ -115,7 +115,7 @@ def read_joint(reading: Reading, element: Element) -> Joint:
 
 
 def coordinate_elements(reading: Reading, element: Element, count: int) -> tuple[Element, ...]:
-    """Elements of a joint's coordinates; those that are missing are made, named as OpenSim names them."""
+    """Elements of a joint's coordinates; missing ones are created, with OpenSim's names."""
     found = reading.objects(element, "coordinates")
     for k in range(len(found), count):
         found.append(_new_coordinate(reading, element, f"{element.name}_coord_{k}"))
@@ -125,7 +125,7 @@ def coordinate_elements(reading: Reading, element: Element, count: int) -> tuple
 
 
 def _new_coordinate(reading: Reading, element: Element, name: str) -> Element:
-    """A coordinate of a joint that the file does not state: all of it is by default."""
+    """A coordinate of a joint that the file does not have: all properties have their defaults."""
     components = reading.components  # of what was there before
     holder = element.child("coordinates") or element.add("coordinates")
     new = holder.add("Coordinate", name=name)
@@ -336,7 +336,7 @@ def _axis(
         return axis, (Constant(value), ()) if value else None
     if not names:
         value = function(*(0.0 for _ in range(function.variables or 1)))
-        reading.note(found, "its function has no coordinate; its value at zero is taken")
+        reading.note(found, "its function has no coordinate; its value at zero is used")
         return axis, (Constant(float(value)), ())
     if function.variables not in (None, len(names)):
         raise reading.error(
@@ -373,8 +373,8 @@ def _spatial(names: tuple[str, ...], axes: list[np.ndarray], laws: list[Law]) ->
 
 
 def _unit(q: str, laws: list[Law]) -> str:
-    """Unit of a coordinate: OpenSim calls it rotational, or translational, if it is itself the angle, or the
-    way, along one of the axes (slope 1 or -1); others are "coupled", numbers without a unit in its files."""
+    """Unit of a coordinate: in OpenSim rotational, or translational, if it is the angle about, or distance
+    along, one of the axes (slope 1 or -1); others are "coupled", numbers without a unit in its files."""
     for kind, part in (("rad", laws[:3]), ("m", laws[3:])):
         for law in part:
             if law and law[1] == (q,) and isinstance(law[0], Linear) and law[0].slope in (1.0, -1.0):
@@ -470,7 +470,7 @@ def _custom(turns: Sequence[Any], shifts: Sequence[Any] = ()) -> Xml:
 
 
 def _three(given: Sequence[Any]) -> list[tuple[Any, tuple[str, ...], Xml]]:
-    """Terms with axes that are independent: those that do not move take what the others leave."""
+    """Terms with axes that are independent: constant ones get the remaining axes."""
     terms: list[tuple[Any, tuple[str, ...], Xml]] = []
     for axis, q, f in given:
         f = f if isinstance(f, Xml) else xml("LinearFunction", coefficients=f)
@@ -555,7 +555,7 @@ def write_joint(b: Body, to: Writing) -> Xml:
 
 @dataclass(frozen=True)
 class Written:
-    """A coordinate in the file: name and default, what the system's coordinate says, prescribed function."""
+    """A coordinate in the file: name and default, the system's coordinate, prescribed function."""
 
     name: str
     default: float
@@ -623,7 +623,7 @@ def speed_in_file(name: str, to: Writing) -> str:
 
 
 def _held(c: Written, to: Writing) -> Written:
-    """A coordinate that a constraint holds or moves: in OpenSim it is locked or prescribed itself."""
+    """A coordinate that a constraint holds or moves: in OpenSim the coordinate is locked or prescribed."""
     for name in to.system.constraints:
         law = to.system.constraint(name)
         if name in to.system._off or getattr(law, "coordinate", None) != c.name:
@@ -642,7 +642,7 @@ def _held(c: Written, to: Writing) -> Written:
 
 
 def _prescribed(b: Body, to: Writing) -> list[Xml | None]:
-    """What prescribes each coordinate of a body, as functions of time; None where nothing does."""
+    """The prescribed motion of each coordinate of a body, as a function of time; None if it is free."""
     if b.motion is None:
         return [None] * b.mobilizer.nq
     at = to.part("its motion")

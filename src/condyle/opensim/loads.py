@@ -1,5 +1,4 @@
-"""External loads: an .xml of OpenSim's ExternalLoads, which says which columns of a table act on which
-body."""
+"""External loads: an .xml of OpenSim's ExternalLoads, which assigns columns of a table to bodies."""
 
 from __future__ import annotations
 
@@ -41,7 +40,7 @@ def read_external_loads(path: str | Path, data: str | Path | Table | None = None
 
 
 def labeled_loads(path: str | Path, data: str | Path | Table | None = None) -> list[tuple[str, ExternalLoad]]:
-    """The same, each with what OpenSim's reports call it: BODY_NAME."""
+    """The loads, each with its name in OpenSim's reports: BODY_NAME."""
     path = Path(path)
     if path.suffix.lower() != ".xml":
         raise DescriptionError(
@@ -56,7 +55,7 @@ def labeled_loads(path: str | Path, data: str | Path | Table | None = None) -> l
         if reading.boolean(e, "appliesForce", True) and not reading.boolean(e, "isDisabled", False)
     ]
     if not forces:
-        raise DescriptionError(f"{loads.place}: no <ExternalForce> that applies is in it")
+        raise DescriptionError(f"{loads.place}: it contains no <ExternalForce> that applies")
     tables: dict[str, Table] = {}
     return [
         (
@@ -78,7 +77,7 @@ def _table(
         named = reading.text(loads, "datafile", "")
         named = reading.text(element, "data_source_name", "") if is_absent(named) else named
     if is_absent(named):
-        raise DescriptionError(f"{loads.place}: no <datafile> is in it; give data=, a Table or a file")
+        raise DescriptionError(f"{loads.place}: it contains no <datafile>; give data=, a Table or a file")
     if named not in known:
         given = Path(named.replace("\\", "/"))
         beside = path.parent / given

@@ -1,4 +1,4 @@
-"""What readers look at beside the files that they are given: is it there, and what does it hold?"""
+"""Record of what readers access besides the given files: existence and content of other files."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from contextvars import ContextVar
 from pathlib import Path
 
 Seen = list[list[str]]
-"""Path and what was found: the digest of what a file holds, "there", or "" for no file."""
+"""Path and result: the digest of a file's content, "there", or "" for no file."""
 _seen: ContextVar[Seen | None] = ContextVar("seen", default=None)
 
 
 @contextmanager
 def recorded() -> Iterator[Seen]:
-    """Everything that is looked at inside."""
+    """Records every access inside the block."""
     seen: Seen = []
     token = _seen.set(seen)
     try:
@@ -26,7 +26,7 @@ def recorded() -> Iterator[Seen]:
 
 
 def content(path: str | Path) -> str:
-    """Digest of what a file holds, or empty."""
+    """Digest of a file's content, or empty."""
     try:
         with open(path, "rb") as file:
             return hashlib.sha256(file.read()).hexdigest()
@@ -43,13 +43,13 @@ def is_file(path: Path) -> bool:
 
 
 def read(path: Path) -> None:
-    """Take note of a file whose content counts."""
+    """Record a file whose content matters."""
     if (seen := _seen.get()) is not None:
         seen.append([os.path.abspath(path), content(path)])
 
 
 def same(seen: Sequence[Sequence[str]]) -> bool:
-    """Whether all is as it was."""
+    """Whether nothing has changed."""
     return all(
         os.path.isfile(path) == bool(found) and (found in ("", "there") or content(path) == found)
         for path, found in seen

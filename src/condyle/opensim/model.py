@@ -46,7 +46,7 @@ SETS = {
     "AnalysisSet": "it is not run",
     "components": "it does not act",
 }
-"""Sets of a model in the order in which they are read, and what follows from what is not read."""
+"""Sets of a model in the order in which they are read, and the effect of elements that are not read."""
 
 
 @with_call_hints()
@@ -62,29 +62,29 @@ def read_osim(
 ) -> System:
     """A System from a model file of OpenSim (.osim): bodies, joints, constraints, forces, muscles.
 
-    Names are those in the file. What is not understood is in `system.notes`, with its line and its effect,
-    and in one warning.
+    Names are those in the file. Unsupported elements are listed in `system.notes`, with line and effect, and
+    in one warning.
 
     Args:
         path: the file, of version 10901 (OpenSim 1.9) to 40600 (4.6) or later.
-        strict: refuse a file in which something is not understood.
+        strict: raise an error for a file with unsupported elements.
         couplers: what a CoordinateCouplerConstraint becomes. "constraints": a constraint, and all coordinates
-            are as in the file. "joints": the coordinate that it gives (of a patella, or a finger) is no
-            coordinate any more, but part of its joint, which follows the others exactly; couplers for which
-            this cannot be stay constraints, and are in `system.notes`.
+            are as in the file. "joints": the dependent coordinate (of a patella, or a finger) becomes part of
+            its joint, which follows the others exactly; couplers for which this is impossible remain
+            constraints, and are listed in `system.notes`.
         add: files (.xml) of marker sets, force sets (reserve actuators) and the like, whose objects join the
-            model's. A marker takes the place of the model's marker of that name.
+            model's. A marker replaces the model's marker of that name.
         parameters: numbers that become Parameters, by names and patterns: ["*.mass",
             "BIClong.tendon_slack_length"]; "all" for every number: see `System.copy`.
-        geometry: folders with files of meshes, one or a list; they come first. Else meshes are looked for beside the
-            model, in `Geometry` there and above, in `CONDYLE_GEOMETRY` and in an installation of OpenSim. Bodies
-            whose meshes are not found have bones of our own, by their names.
+        geometry: folders with files of meshes, one or a list; they come first. Then meshes are searched
+            beside the model, in `Geometry` there and above, in `CONDYLE_GEOMETRY` and in an installation of
+            OpenSim. Bodies whose meshes are not found get Condyle's bones, by their names.
 
     Returns:
         a System, not frozen: more may be added to it.
 
     Raises:
-        DescriptionError: a file that cannot be read, with its line; or, if strict, what is not understood.
+        DescriptionError: a file that cannot be read, with its line; or, if strict, unsupported elements.
         FileNotFoundError: no such file.
     """
     if not isinstance(strict, (bool, np.bool_)):
@@ -136,8 +136,8 @@ def system_of(document: Document, couplers: str = "constraints") -> System:
 
 
 def _read_object(reading: Reading, element: Element, effect: str) -> None:
-    """Read an element of a set, and add what it is to the System. One without a reader, or with values that
-    Condyle does not take, is noted with its effect; what is not as the format says raises an error."""
+    """Read an element of a set, and add it to the System. One without a reader, or with unsupported values,
+    is noted with its effect; violations of the format raise an error."""
     if not reading.reads(element):
         reading.note(element, f"is not read: {effect}")
         return
@@ -163,18 +163,18 @@ def _read_object(reading: Reading, element: Element, effect: str) -> None:
 def write_osim(system: System, path: str | Path, *, parameters: Mapping[str, float] | None = None) -> None:
     """Write a System as a model file of OpenSim 4, which loads to the same poses, masses, lengths and forces.
 
-    Numbers are written with all their digits; the file appears whole or not at all. What OpenSim has no
-    counterpart for is refused, all of it at once, before a file is touched. Meshes that touch are files of
-    their own beside it, <model>_<surface>.obj.
+    Numbers are written with all their digits; the file appears whole or not at all. Elements without a
+    counterpart in OpenSim raise one error that lists all of them, before a file is touched. Contact meshes
+    are separate files beside it, <model>_<surface>.obj.
 
     Args:
-        system: what is written.
-        path: where to write; it must end in .osim.
+        system: to write.
+        path: of the file; it must end in .osim.
         parameters: values of Parameters by name, which a file cannot hold; the others have their defaults,
             all of them with {}. By default Parameters are refused.
 
     Raises:
-        DescriptionError: something that OpenSim does not have, with its name; another ending; no such folder.
+        DescriptionError: elements that OpenSim does not have, by name; another ending; no such folder.
     """
     if not isinstance(system, System):
         raise DescriptionError(f"write_osim: expected a System, then the path, got {system!r}")
@@ -204,7 +204,7 @@ def as_model(to: Writing) -> Xml:
     """The Model of a System.
 
     Raises:
-        DescriptionError: what cannot be written.
+        DescriptionError: elements that cannot be written.
     """
     system = to.system
     about = {key: system.about[key] for key in ("credits", "publications") if key in system.about}
@@ -239,7 +239,7 @@ def as_model(to: Writing) -> Xml:
 
 
 def _force(name: str, to: Writing) -> Xml | None:
-    """A force of the system; None, and refused, if OpenSim has none like it."""
+    """A force of the system; None, with a refusal, if OpenSim has none like it."""
     law = to.system.force(name)
     at = to.at(f"force {name!r}", name)
     made = write(law, to.at(f"muscle {name!r}", name) if isinstance(law, Muscle) else at, at.name(name))

@@ -1,11 +1,11 @@
-"""Models that have been read before: their parsed form is kept, in this process and in the cache on disk.
+"""Cache of models: their parsed form is stored in this process and in the cache on disk.
 
 An entry holds a System's parts and the elements of its files, pickled: the cache is a folder of ours alone, whose
-machine code is run as well. Its key has the content of every file that was given, where the model lies, the folders
-for meshes elsewhere, and how it was read; the cache adds Condyle's sources. Whatever else was looked at while it
-was read, files inside files and whether meshes exist, is in the entry, and compared each time. So a file
-that is edited in place is read anew. A model that raises warnings while it is read is not kept, so that they
-come each time.
+machine code is run as well. Its key has the content of every file that was given, the model's folder, the
+folders for meshes elsewhere, and the options of reading; the cache adds Condyle's sources. Everything else
+that was accessed, such as included files and the existence of meshes, is in the entry, and compared each
+time. So a file that is edited in place is read again. A model that raises warnings is not stored, so that
+they appear each time.
 """
 
 from __future__ import annotations
@@ -30,12 +30,11 @@ if TYPE_CHECKING:
 
 _MOST = 8
 _held: dict[str, tuple[System, Callable[[], Document], Any]] = {}
-"""The last that this process has read: System, document and what was looked at, by key."""
+"""The last models that this process has read: System, document and accessed files, by key."""
 
 
 class Kept:
-    """A System that is free to change, and its document, which is created once, on first use: nobody changes
-    it."""
+    """A System that may be changed, and its document, which is created on first use and never changed."""
 
     def __init__(self, system: System, document: Callable[[], Document]) -> None:
         self.system, self.document = system, document
@@ -44,12 +43,12 @@ class Kept:
 def read(
     path: str | Path, add: Sequence[str | Path], how: str, make: Callable[[], tuple[System, Document]]
 ) -> Kept:
-    """A model from its files, or as it was read before.
+    """A model from its files or from the cache.
 
     Args:
         path: the model file.
         add: other files that are part of it.
-        how: what else determines it, as text.
+        how: everything else that determines it, as text.
         make: reads it.
     """
     key = _key(path, add, how)
@@ -60,7 +59,7 @@ def read(
         system, document = make()
     if not key or errors.warned() != before or _key(path, add, how) != key:
         return Kept(system, lambda: document)
-    with contextlib.suppress(errors.CondyleError):  # the first use says so
+    with contextlib.suppress(errors.CondyleError):  # the first use raises it
         system._check_laws()  # once, not at each use
         system._check_inertia()
     try:
@@ -75,7 +74,7 @@ def read(
 
 
 def _key(path: str | Path, add: Sequence[str | Path], how: str) -> str:
-    """Text that determines a model; empty where a file cannot be read."""
+    """Text that determines a model; empty if a file cannot be read."""
     try:
         files = [(os.path.basename(p), looked.content(p)) for p in (path, *add)]
         folders = [*geometry_folders.first(), *geometry_folders.others()]
@@ -111,7 +110,7 @@ def _find(key: str) -> Kept | None:
 
 
 def _once(elements: bytes) -> Callable[[], Document]:
-    """What gives the document of these bytes."""
+    """A function that returns the document of these bytes."""
 
     @functools.cache
     @collector_paused()

@@ -28,14 +28,14 @@ from condyle.opensim.table import (
 from condyle.opensim.writing import Writing
 
 USUAL = 0.1
-"""[m] default_fiber_length of Thelen's and Millard's muscles whose file gives none."""
+"""[m] default_fiber_length of Thelen's and Millard's muscles if the file gives none."""
 
 
 # ---- fields ------------------------------------------------------------------------------------------------
 
 
 class Excitation(Field):
-    """What drives a muscle, and its bounds. A lower one that is left out is the minimum activation."""
+    """The excitation of a muscle, and its bounds. The lower one is the minimum activation by default."""
 
     def read(self, reading: Reading, element: Element) -> Arguments:
         low, high = (
@@ -63,7 +63,7 @@ class NegatedFlag(Flag):
 
 
 class FiberLength(Number):
-    """Where the fiber begins; 0 in a file, and None here, stand for its optimal length."""
+    """Initial fiber length; 0 in a file, and None here, mean the optimal length."""
 
     def parse(self, reading: Reading, element: Element) -> float | None:
         given = super().parse(reading, element)
@@ -134,7 +134,7 @@ SWITCHES = (
 WRITTEN_SWITCHES = tuple(map(WriteOnly, SWITCHES))
 PENNATION = Number("maximum_pennation_angle", STEEPEST)
 SKIP = ("optimal_force",)
-"""Of PathActuator; muscles have no use for it."""
+"""Property of PathActuator that muscles do not use."""
 
 
 def _times(activation: float, deactivation: float) -> tuple[Field, ...]:
@@ -144,12 +144,13 @@ def _times(activation: float, deactivation: float) -> tuple[Field, ...]:
     )
 
 
-# ---- what OpenSim's classes do not have --------------------------------------------------------------------
+# ---- properties that OpenSim's classes do not have
+# --------------------------------------------------------------------
 
 
 def _exact(m: Muscle, kind: type[Muscle], to: Writing) -> None:
     if type(m) is not kind:
-        to.refuse(f"{type(m).__name__} is a class of your own; OpenSim has {kind.__name__}")
+        to.refuse(f"{type(m).__name__} is a user's class; OpenSim has {kind.__name__}")
 
 
 def _least_activation(m: Muscle, to: Writing) -> None:

@@ -24,7 +24,7 @@ from condyle.tree import scales
 EDGE = 1e-5
 """A ConditionalPathPoint is active this far beyond its range [rad, m]."""
 FAR = 1e6
-"""Length that is written of a cylinder without ends [m]."""
+"""Length that is written for a cylinder without ends [m]."""
 
 
 class PathField(Field):
@@ -49,7 +49,7 @@ class PathField(Field):
 PATH = PathField("path")
 
 
-# ---- points, and what is between them ----------------------------------------------------------------------
+# ---- points, and wraps between them ----------------------------------------------------------------------
 
 
 @reads("GeometryPath")
@@ -150,7 +150,7 @@ def _(p: paths.ConditionalPoint, to: Writing) -> Xml:
 
 
 def _inward(end: float, edge: float) -> float:
-    """An end of the range in the file: OpenSim's ranges reach farther by an edge, which the reader adds."""
+    """An end of the range in the file: OpenSim's ranges are wider by an edge, which the reader adds."""
     near = end + edge
     return next(
         (x for x in (near, np.nextafter(near, -np.inf), np.nextafter(near, np.inf)) if x - edge == end), near
@@ -254,7 +254,7 @@ def function_based_path(reading: Reading, element: Element) -> paths.FunctionPat
 
 @writes(paths.FunctionPath)
 def _(path: paths.FunctionPath, to: Writing) -> Xml:
-    """Moment arms and speed are left to OpenSim, which takes derivatives of the length too."""
+    """Moment arms and speed are not written; OpenSim computes them as derivatives of the length too."""
     several = isinstance(path.function, Polynomial) and path.function.variables != 1
     return xml(
         "FunctionBasedPath",
@@ -266,13 +266,13 @@ def _(path: paths.FunctionPath, to: Writing) -> Xml:
 SAMPLES = 64
 """Poses at which functions of a FunctionBasedPath are compared."""
 ALIKE = 1e-9
-"""[m, m/s] They differ by less where they are derivatives, with coefficients of 17 digits."""
+"""[m, m/s] Tolerance of the comparison, with coefficients of 17 digits."""
 
 
 def _compare_derivatives(
     reading: Reading, element: Element, path: paths.FunctionPath, arms: list[Any], speed: Any
 ) -> None:
-    """Moment arms and speed are those of the length here; a note says where a file's are others."""
+    """Moment arms and speed are derivatives of the length here; a note reports differences from the file."""
     every = {c.name: c for b in reading.system._tree.bodies for c in b.coordinates}
     rng = np.random.default_rng(0)
     q, u = np.empty((2, len(path.coordinates), SAMPLES))
@@ -340,7 +340,7 @@ _WRAPS: WeakKeyDictionary[Reading, dict[str, Element]] = WeakKeyDictionary()
 
 
 def _wrap_object(w: paths.Wrap, to: Writing) -> str:
-    """The name of the wrap object; it is made if no path before had the same."""
+    """The name of the wrap object; it is created unless an earlier path had the same."""
     R, p = to.frame(w.X_BS)
     surface = write(w.surface, to)
     if surface is None:
@@ -385,7 +385,7 @@ class QuadrantField(Field):
 
 
 class Length(Number):
-    """Of a cylinder, which may have no ends."""
+    """Length of a cylinder, which may be infinite."""
 
     def format(self, value: Any, to: Writing) -> Any:
         length = to.number(value)

@@ -23,7 +23,7 @@ from condyle.system.system import System
 
 
 class Malformed(DescriptionError):
-    """Something in a file that is not as the format says, with its line."""
+    """A violation of the file format, with its line."""
 
 
 DISPLAY = frozenset(
@@ -65,23 +65,23 @@ OBSOLETE = {
     "MovingPathPoint": {"location"},
     "Schutte1993Muscle": {"force_velocity_curve"},
 }
-"""Properties that old versions wrote, by class, and that OpenSim 4.6 does not read."""
+"""Properties of old versions, by class, that OpenSim 4.6 does not read."""
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\Z", re.ASCII)
 _SPECIAL = re.compile(r"[+-]?(inf|infinity|nan|1\.#(inf|qnan|ind)(00|0)?)\Z", re.ASCII | re.IGNORECASE)
 """Infinity and NaN, also as programs on Windows wrote them."""
 _BRACKETS = str.maketrans(dict.fromkeys(",()[]~", " "))
-"""What Simbody writes around and between the numbers of a vector: ~[0, 1, 0]."""
+"""Characters that Simbody writes around and between the numbers of a vector: ~[0, 1, 0]."""
 
 
 class Reading:
-    """A file that is being read, and what has become of it so far.
+    """A file that is being read, and the result so far.
 
     Attributes:
         document: the file.
-        system: the System that is being made.
-        names: what elements are called in the System, by element: bodies, coordinates, forces, ...
-        notes: what was not understood.
+        system: the System under construction.
+        names: names in the System, by element: bodies, coordinates, forces, ...
+        notes: on unsupported elements.
         controls: controllers of actuators and the functions of time that they give, by actuator.
     """
 
@@ -98,7 +98,7 @@ class Reading:
         """All named elements of the file by their paths."""
         return self.document.components
 
-    # ---- what is written in a file -------------------------------------------------------------------------
+    # ---- access to a file -------------------------------------------------------------------------
 
     def property(self, element: Element, name: str) -> Element | None:
         """The element of a property, or that of the defaults of its class, or None."""
@@ -179,8 +179,9 @@ class Reading:
         return objects
 
     def _groups(self, found: Element) -> None:
-        """Keep the groups of a set: names, and the names of their members."""
-        for group in found.descendants("ObjectGroup") if found.tag == "ForceSet" else ():
+        """Store the groups of a set: names, and the names of their members."""
+        named = found.child("groups") if found.tag == "ForceSet" else None
+        for group in named.descendants("ObjectGroup") if named is not None else ():
             members = group.child("members")
             if group.name and members is not None:
                 self.system.groups[group.name] = tuple(members.text.replace(",", " ").split())
@@ -201,16 +202,16 @@ class Reading:
         return found.children[0]
 
     def use(self, element: Element) -> None:
-        """An element that is read without a reader of its own."""
+        """Mark an element without its own reader as used."""
         self._asked.add(element)
         self.skip(element, *DISPLAY)
 
     def use_all(self, element: Element) -> None:
-        """An element with all that is in it, of which nothing more is needed."""
+        """Mark an element and everything in it as used."""
         self._asked.update(element.descendants())
 
     def skip(self, element: Element, *names: str) -> None:
-        """Properties that a reader knows and does not need."""
+        """Mark properties that a reader knows and does not need as used."""
         for child in element.children:
             if child.tag in names:
                 self._asked.update(child.descendants())
@@ -241,13 +242,13 @@ class Reading:
         size = math.inf if "inf" in word.lower() else math.nan
         return -size if word.startswith("-") else size
 
-    # ---- what elements stand for ---------------------------------------------------------------------------
+    # ---- objects of elements ---------------------------------------------------------------------------
 
     def read(self, element: Element) -> Any:
-        """What the reader of its class makes of an element.
+        """The object that the reader of its class creates from an element.
 
         Raises:
-            DescriptionError: no reader is there; ask `reads` first where that may be.
+            DescriptionError: there is no reader; check with `reads` first.
         """
         if element.tag not in READERS:
             raise self.unsupported(element, "is not known")
@@ -351,7 +352,7 @@ class Reading:
 
         Raises:
             Malformed: there is none.
-            DescriptionError: its joint left it out, since it moves nothing.
+            DescriptionError: its joint does not use it.
         """
         found = self.components.find(given, element, "Coordinate")
         if found is not None and found not in self.names:
@@ -385,10 +386,11 @@ class Reading:
         self.names[element] = name
         return name
 
-    # ---- what is wrong -------------------------------------------------------------------------------------
+    # ---- errors and notes
+    # -------------------------------------------------------------------------------------
 
     def error(self, element: Element, what: str) -> Malformed:
-        """An error that says where."""
+        """An error with file and line."""
         owner = element.parent
         title = (
             element.title
@@ -398,16 +400,16 @@ class Reading:
         return Malformed(f"{element.place}: {title}: {what}")
 
     def unsupported(self, element: Element, what: str) -> DescriptionError:
-        """An error that says where, of what is as the format says, and is not read."""
+        """An error with file and line, for valid elements that are not supported."""
         return DescriptionError(str(self.error(element, what)))
 
     def note(self, element: Element, effect: str) -> None:
-        """Record what was not understood there, and what follows; all inside it counts as asked for."""
+        """Record an unsupported element and the effect; everything inside it counts as used."""
         self.remark(element, effect)
         self.use_all(element)
 
     def remark(self, element: Element, effect: str) -> None:
-        """The same of an element whose properties are still to be read."""
+        """Record a note on an element whose properties are still to be read."""
         self.notes.append(Note(element.file, element.line, self._title(element), effect))
 
     @staticmethod
@@ -418,7 +420,7 @@ class Reading:
         return f"{element.tag} of {owner.title}" if owner is not None else element.tag
 
     def use_frames(self, model: Element) -> None:
-        """Elements that need no reader: frames and stations, whose users ask for them."""
+        """Mark elements without readers as used: frames and stations, which other elements read."""
         for frame in model.descendants(
             "PhysicalOffsetFrame", "OffsetFrame", "StationDefinedFrame", "Station"
         ):
@@ -440,7 +442,7 @@ class Reading:
             self.names.setdefault(frame, frame.name)
 
     def keep_credits(self) -> None:
-        """Keep who made the model."""
+        """Store the credits of the model."""
         self.system.about = {
             "name": self.model.name,
             **{

@@ -1,10 +1,10 @@
 """The table of OpenSim's classes: each class is one row, from which both reader and writer follow.
 
     Class(
-        "PointToPointSpring",                              # what OpenSim calls it
-        cd.forces.TwoPointSpring,                          # what we make of it
+        "PointToPointSpring",                              # OpenSim's name
+        cd.forces.TwoPointSpring,                          # our class
         (
-            BodyField("socket_body1", key="a"),            # a property, and which of our arguments it is
+            BodyField("socket_body1", key="a"),            # a property, and the name of our argument
             BodyField("socket_body2", key="b"),
             Vector("point1", key="p_a"),
             Vector("point2", key="p_b"),
@@ -20,9 +20,9 @@ Mobilizer is a joint; others, such as functions, belong to the object whose prop
 
 Properties are written in the order of the fields. Kinds of fields are `Number`, `Vector`, `Flag`, `Choice`,
 `Fixed`, `Several`, ... here, and FunctionField, PathField, BodyField, FramesField, ControlField, ... in the
-files of the families. A kind of your own is a subclass of Field with two methods: `parse` gives the argument,
-`format` the text. A class that is odd in one direction has a function beside its row (`read=`, `write=`,
-`check=`), or functions of its own with the decorators `reads` and `writes`.
+files of the families. A new kind is a subclass of Field with two methods: `parse` returns the argument,
+`format` the text. A class that is irregular in one direction has a function beside its row (`read=`,
+`write=`, `check=`), or separate functions with the decorators `reads` and `writes`.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ Properties = dict[str, Any]
 Reader = Callable[["Reading", "Element"], Any]
 Writer = Callable[[Any, "Writing"], "Xml"]
 READERS: dict[str, Reader] = {}
-"""What reads an element, by its class in OpenSim."""
+"""Readers of elements, by class in OpenSim."""
 WRITERS: dict[type, list[tuple[Callable[[Any], bool], Writer]]] = {}
-"""What writes an object, by its class here; the first whose condition holds."""
+"""Writers of objects, by class here; the first whose condition holds."""
 CLASSES: dict[str, Class] = {}
 """Rows, by OpenSim's name."""
 REQUIRED: Any = object()
-"""In place of a default: the file must give the property."""
+"""Instead of a default: the file must give the property."""
 
 
 def reads(*tags: str) -> Callable[[Reader], Reader]:
@@ -90,7 +90,7 @@ def write(thing: object, to: Writing, name: str | None = None) -> Xml | None:
 
 @functools.cache
 def _writers(kind: type) -> list[tuple[Callable[[Any], bool], Writer]]:
-    """What may write objects of a class, its own writers first."""
+    """Writers for objects of a class, its own first."""
     return [each for base in kind.__mro__ for each in WRITERS.get(base, ())]
 
 
@@ -99,15 +99,15 @@ class Field:
 
     Args:
         tag: OpenSim's name of the property.
-        default: what OpenSim takes where a file does not give it.
-        key: our name, if it is another.
+        default: OpenSim's value if a file does not give it.
+        key: our name, if it differs.
     """
 
     def __init__(self, tag: str, default: Any = REQUIRED, key: str = "") -> None:
         self.tag, self.default, self.key = tag, default, key or tag
 
     def parse(self, reading: Reading, element: Element) -> Any:
-        """The argument that an element gives."""
+        """The argument from an element."""
         raise NotImplementedError(f"{type(self).__name__} needs a method parse(reading, element)")
 
     def format(self, value: Any, to: Writing) -> Any:
@@ -168,7 +168,7 @@ class Choice(Flag):
 
 
 class Fixed(Field):
-    """A property that is always written so, and whose value does not matter when it is read."""
+    """A property that is always written with the same value, and ignored when it is read."""
 
     def read(self, reading: Reading, element: Element) -> Arguments:
         reading.skip(element, self.tag)
@@ -179,7 +179,7 @@ class Fixed(Field):
 
 
 class WriteOnly(Field):
-    """A field that is written, and whose value does not matter when it is read."""
+    """A field that is written, and ignored when it is read."""
 
     def __init__(self, field: Field) -> None:
         self.tag, self.field = field.tag, field
@@ -224,13 +224,13 @@ class Class:
 
     Args:
         tag: OpenSim's name.
-        made: the class that is made of it, with arguments and attributes by the keys of the fields.
+        made: our class, with arguments and attributes by the keys of the fields.
         fields: properties, in the order in which they are written.
         also: other names of the same class, which are read too.
         skip: properties that need not be read.
         arguments: arguments that are always the same.
         when: objects that are written as this class; all by default.
-        read: `read(reading, element, arguments)` makes the object where `made(**arguments)` is not enough.
+        read: `read(reading, element, arguments)` creates the object if `made(**arguments)` is not enough.
         write: `write(thing, to, properties)` returns the properties, changed.
         check: `check(thing, to)` refuses what OpenSim's class does not have, by `to.refuse`.
         register: False for parts that are read only as properties of others.

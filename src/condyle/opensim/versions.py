@@ -258,7 +258,7 @@ def frame_sets(root: Element) -> None:
 
 
 def muscle_controls(root: Element) -> None:
-    """min_control 0 and max_control 1 of muscles were defaults: now that is the least activation."""
+    """min_control 0 and max_control 1 of muscles were defaults: now the default is the least activation."""
     for muscle in matching(root, "*Muscle"):
         for name, usual in (("min_control", 0.0), ("max_control", 1.0)):
             found = muscle.child(name)
@@ -299,7 +299,7 @@ def path_names(root: Element) -> None:
         path.attributes["name"] = "path"
 
 
-# ---- what steps share --------------------------------------------------------------------------------------
+# ---- shared by steps --------------------------------------------------------------------------------------
 
 
 def matching(root: Element, *patterns: str) -> list[Element]:
@@ -447,7 +447,7 @@ def _transform(element: Element) -> Transform:
 
 
 def _numbers(element: Element, name: str, count: int, default: float) -> np.ndarray:
-    """Numbers for drawing: what is no number is the default."""
+    """Numbers for drawing; invalid ones have the default."""
     found = element.child(name)
     try:
         values = np.array([float(word) for word in found.text.replace(",", " ").split()] if found else [])

@@ -1,5 +1,5 @@
-"""Writing: what all parts of `write_osim` share: elements of XML with all digits of their numbers, numbers at
-the values of Parameters, names, and what OpenSim does not have."""
+"""Writing: common parts of `write_osim`: elements of XML with all digits of their numbers, numbers at the
+values of Parameters, names, and refusals of elements that OpenSim does not have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 VERSION = "40600"
 FORBIDDEN = frozenset("\\/*+ \t\n\r")
-"""Characters that OpenSim does not take in names."""
+"""Characters that OpenSim does not allow in names."""
 
 
 # ---- elements of XML ---------------------------------------------------------------------------------------
@@ -46,7 +46,7 @@ def xml(kind: str, name: str | None = None, /, **properties: Any) -> Xml:
 
 
 def append(parent: Xml, key: str, value: Any) -> None:
-    """A property more of an object; an Xml with this tag or name is the property itself."""
+    """Append a property of an object; an Xml with this tag or name is the property itself."""
     if type(value) in _PLAIN:
         SubElement(parent, key).text = text(value)
         return
@@ -129,7 +129,7 @@ def _serialize(element: Xml, line: str, put: Callable[[str], None]) -> None:
 
 
 _odd = re.compile(r"[&<>\"\r\n\t]").search
-"""What may have to be written otherwise."""
+"""Characters that may need escaping."""
 
 
 # ---- one system --------------------------------------------------------------------------------------------
@@ -139,22 +139,22 @@ class Writing:
     """One system on its way to a file.
 
     Args:
-        system: what is written.
+        system: to write.
         parameters: {name: value} of Parameters; None: they raise an error.
-        path: where the file will be.
+        path: of the file.
 
     Attributes:
-        where: what messages call the object that is being written, such as "force 'spring'".
+        where: name in messages of the object that is being written, such as "force 'spring'".
         owner: its name.
         coordinates: names of the coordinates of the joint that is being written.
-        refused: messages on what OpenSim does not have, in the order of the system.
-        wraps: wrap objects of each body, by its name, made by the paths that go over them.
-        contacts: {name: contact geometry}, made by the forces whose surfaces it is.
-        meshes: surfaces that touch, by the names of their files beside the model.
+        refused: messages on elements that OpenSim does not have, in the order of the system.
+        wraps: wrap objects of each body, by its name, from the paths that go over them.
+        contacts: {name: contact geometry}, from the forces with these surfaces.
+        meshes: contact meshes, by the names of their files beside the model.
         controls: actuators whose control is a function of time, with the function.
         coupled: names of coordinates that only the file has, since couplers give them.
         held: constraints that are a lock, or a prescribed function, of a coordinate in the file.
-        homes: joints of coordinates that are in another than that of the body which has them.
+        homes: joints of coordinates that are not in the joint of their body.
     """
 
     where, owner = "", ""
@@ -185,7 +185,7 @@ class Writing:
         return self.at(f"{self.where}: {label}", self.owner, self.coordinates)
 
     def refuse(self, what: str) -> None:
-        """Say that something cannot be written, once."""
+        """Record once that something cannot be written."""
         what = f"{self.where}: {what}" if self.where else what
         if what not in self.refused:
             self.refused.append(what)
@@ -197,7 +197,7 @@ class Writing:
         return name
 
     def number(self, value: Any) -> Any:
-        """A float, or an array, of what a law or a body keeps; Parameters have their values."""
+        """A float, or an array, of a stored value of a law or a body; Parameters have their values."""
         if type(value) is float:
             return value
         if isinstance(value, Symbol):
@@ -212,7 +212,7 @@ class Writing:
         return value
 
     def known(self, parameters: Any) -> None:
-        """Refuse what has no value in a file: Parameters, unless values are given, and Inputs."""
+        """Refuse values that a file cannot hold: Parameters, unless values are given, and Inputs."""
         for p in parameters:
             if isinstance(p, Input) or not isinstance(p, Parameter):
                 self.refuse(f"it depends on {p!r}, and numbers of OpenSim do not change")
@@ -265,12 +265,12 @@ IDENTITY = np.eye(3)
 
 
 def settled(write: Callable[[Any], Any], read: Callable[[Any], Any], value: Any) -> Any:
-    """What is written of a value, so that reading and writing it again gives the same numbers, to the last
-    digit. They differ from write(value) by rounding."""
+    """The written form of a value such that reading and writing it again gives the same numbers, to the last
+    digit. It differs from write(value) by rounding."""
     written = [tuple(np.ravel(write(value)).tolist())]
     for _ in range(ROUNDS):
         again = tuple(np.ravel(write(read(np.array(written[-1])))).tolist())
-        if again in written:  # the same, or some that follow each other
+        if again in written:  # a fixed point, or a cycle
             return np.array(min(written[written.index(again) :]))
         written.append(again)
     return np.array(written[-1])
@@ -284,5 +284,5 @@ def angles(R: Any) -> Any:
 
 
 def joint_name(body: Body) -> str:
-    """What the joint of a body is called in the file."""
+    """The name of a body's joint in the file."""
     return body.joint if body.joint and body.joint != body.name else f"{body.name}_joint"

@@ -1,8 +1,8 @@
 """Cylinder and sphere: geodesics in closed form, with OpenSim's rules for activity and side.
 
-Both live in a plane across the path's axis of turning k: of a cylinder the plane across its axis, on which
-the path is straight after unrolling; of a sphere the plane through its center and the ends. In the plane,
-with rho_i = |p_i|,
+Both are solved in a plane perpendicular to the path's axis of turning k: for a cylinder the plane
+perpendicular to its axis, where the path is straight after unrolling; for a sphere the plane through its
+center and the ends. In the plane, with rho_i = |p_i|,
 
     l_i = sqrt(rho_i^2 - r^2),    tangent points  p (r/rho)^2 ± (r l/rho^2) k x p                          (1)
     cylinder:  S = l1 + r theta + l2,  L = sqrt(S^2 + dz^2),  z_P = z_A + dz l1/S,  z_Q = z_B - dz l2/S    (2)
@@ -10,8 +10,8 @@ with rho_i = |p_i|,
 
 Between ends that coincide, as at a point that is not active, a path is straight: it makes no full turn.
 
-Where all derivatives are needed, and which way the path turns is known, with phi the angle from A to B
-about the axis of turning
+Where all derivatives are needed and the direction of turning is known, with phi the angle from A to B about
+the axis of turning
 
     theta = phi - atan(l1/r) - atan(l2/r)                                                                  (4)
 
@@ -29,11 +29,12 @@ from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
 NONE, WRAPPED, MANDATORY = 0, 1, 2
-"""Answers of a rule for a segment: straight; over the surface if no other segment is; over the surface."""
+"""Results of a rule for a segment: straight; over the surface unless another segment is; over the surface."""
 FLAT, AXIS = ca.diag(ca.SX([1, 1, 0])), ca.SX([0, 0, 1])
-"""What a cylinder's plane has of a vector; the cylinder's axis."""
+"""Projection of a vector onto a cylinder's plane; the cylinder's axis."""
 ROUNDING = 1e-8
-"""Swept angles [rad] from minus this to zero are zero: rounding at a grazing path, not a full turn."""
+"""Swept angles [rad] between minus this and zero count as zero: rounding at a grazing path, not a full
+turn."""
 
 ARC_TANGENT = (
     1.0,
@@ -71,7 +72,8 @@ class Quadrant:
 
 @dataclass(frozen=True, eq=False)
 class Tangents:
-    """Where lines through a point touch a circle: a on the side of k x p, b on the other; l is how far."""
+    """Points where lines through a point touch a circle: a on the side of k x p, b on the other; l is their
+    distance."""
 
     a: ca.SX
     b: ca.SX
@@ -87,18 +89,18 @@ def tangents(p: SX, k: SX, r: SX) -> Tangents:
 
 
 def _to_circle(rho2: SX, r: SX) -> SX:
-    """From a point whose distance from the center has this square to where a line touches the circle."""
+    """Distance from a point with this squared distance from the center to its tangent point on the circle."""
     return ca.sqrt(ca.fmax(rho2 - r * r, SMALLEST))
 
 
 @dataclass(frozen=True, eq=False)
 class Chord:
-    """The straight line between two points, and what OpenSim's rule says of it.
+    """The straight line between two points, and its properties in OpenSim's rule.
 
     Attributes:
         near: its point that is closest to the axis (or center).
-        crossing: that is inside, and between A and B.
-        apart: A and B do not coincide, and both are outside.
+        crossing: whether this point is inside, and between A and B.
+        apart: whether A and B differ, and both are outside.
     """
 
     A: ca.SX
@@ -109,7 +111,7 @@ class Chord:
 
     @staticmethod
     def between(A: SX, B: SX, r: SX, flat: SX) -> Chord:
-        """Between A and B, distances taken after `flat`: a matrix, shape (3, 3)."""
+        """The chord between A and B, with distances measured after `flat`: a matrix, shape (3, 3)."""
         d = B - A
         s = -dot(flat @ A, d) / ca.fmax(dot(flat @ d, d), SMALLEST)
         near = A + s * d
@@ -130,20 +132,22 @@ class Chord:
 
 
 def upward(first: Tangents, second: Tangents, k: SX, quadrant: Quadrant) -> SX:
-    """Whether the path turns about +k. An end with one of its two tangent points in the quadrant decides;
-    where no end does and no point is in it, the way with the larger angle; else the shorter way.
+    """Whether the path turns about +k. An end with one of its two tangent points in the quadrant decides; if
+    no end decides and no point is in it, the way with the larger angle; else the shorter way.
 
-    OpenSim lets the first end decide where both do, and has two lengths for a path that is written in two
-    directions where they disagree."""
+    In OpenSim the first end decides if both could, so that a path has two lengths for its two directions if
+    they disagree."""
     on = quadrant.has
-    up, down = dot(first.a, second.b), dot(first.b, second.a)  # cosines of both ways
+    half = dot(
+        k, cross(first.a + first.b, second.a + second.b)
+    )  # above zero: from A to B in less than half a turn
     a1, b1, a2, b2 = on(first.a), on(first.b), on(second.a), on(second.b)
     one, two = a1 != b1, a2 != b2
     none = ca.logic_not(any_of(a1, b1, a2, b2))
     shorter = _around(first.a, second.b, k) < _around(second.a, first.b, k)
-    open_ = ca.if_else(none, up < down, shorter)
+    open_ = ca.if_else(none, half < 0, shorter)
     turn = ca.if_else(one, ca.if_else(two, ca.if_else(a1 == b2, a1, shorter), a1), ca.if_else(two, b2, open_))
-    return ca.if_else(quadrant.all, up > down, turn)
+    return ca.if_else(quadrant.all, half > 0, turn)
 
 
 def _around(P: SX, Q: SX, k: SX) -> SX:
@@ -161,7 +165,8 @@ def swept(P: SX, Q: SX, k: SX, up: SX) -> tuple[SX, SX, SX]:
 
 
 def arc_tangent(y: SX, x: SX) -> SX:
-    """atan2(y, x), within 1e-15. In lanes the C library's, once for each, would take as long as all else."""
+    """atan2(y, x), within 1e-15. In lanes the C library's function, called once per lane, would take as long
+    as everything else."""
     u, v = ca.fabs(x), ca.fabs(y)
     steep = v > u
     long, short = ca.if_else(steep, v, u), ca.if_else(steep, u, v)
@@ -177,7 +182,7 @@ def arc_tangent(y: SX, x: SX) -> SX:
 
 
 def cylinder_near(p: SX) -> SX:
-    """Zero only where `cylinder` answers NONE, at a tenth of its cost."""
+    """Zero only if `cylinder` returns NONE, at a tenth of its cost."""
     A, B, r, length = p[:3], p[3:6], p[6], p[7]
     l1, l2 = (_to_circle(dot(FLAT @ X, X), r) for X in (A, B))
     dz = (B[2] - A[2]) / (l1 + 2 * np.pi * r + l2)  # theta is less than a turn
@@ -188,12 +193,12 @@ def cylinder_near(p: SX) -> SX:
 
 
 def sphere_near(p: SX) -> SX:
-    """Zero where `sphere` answers NONE, at a tenth of its cost."""
+    """Zero if `sphere` returns NONE, at a tenth of its cost."""
     return Chord.between(p[:3], p[3:6], p[6], ca.SX.eye(3)).kind(Quadrant(p[7:10])) != NONE
 
 
 def cylinder(p: SX) -> tuple[SX, Segment]:
-    """The rule's answer and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is
+    """The rule's result and the segment for p = (A, B, radius, length, quadrant), shape (11,); the axis is
     z."""
     A, B, r, length, quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
     first, second = tangents(FLAT @ A, AXIS, r), tangents(FLAT @ B, AXIS, r)
@@ -233,7 +238,7 @@ def over_cylinder(A: SX, B: SX, r: SX, up: SX) -> Segment:
 
 
 def sphere(p: SX) -> tuple[SX, Segment]:
-    """The rule's answer and the segment for p = (A, B, radius, quadrant), shape (10,)."""
+    """The rule's result and the segment for p = (A, B, radius, quadrant), shape (10,)."""
     A, B, r, quadrant = p[:3], p[3:6], p[6], Quadrant(p[7:10])
     k = _axis(A, B, quadrant)
     first, second = tangents(A, k, r), tangents(B, k, r)
@@ -263,7 +268,7 @@ def sphere(p: SX) -> tuple[SX, Segment]:
 
 
 def _axis(A: SX, B: SX, quadrant: Quadrant) -> SX:
-    """Unit normal of the plane through the center, A and B. Where these lie on one line, of one that meets
+    """Unit normal of the plane through the center, A and B. If these lie on one line, of a plane that meets
     the quadrant."""
     k, AA = cross(A, B), dot(A, A)
     aid = ca.if_else(quadrant.all, ca.SX([0.36, 0.48, 0.8]), quadrant.c)
@@ -274,7 +279,7 @@ def _axis(A: SX, B: SX, quadrant: Quadrant) -> SX:
 
 
 def cylinder_length(A: SX, B: SX, r: SX, known: Segment) -> SX:
-    """(2), (4) over the cylinder in the way that is known: all derivatives are exact."""
+    """(2), (4) over the cylinder in the known direction: all derivatives are exact."""
     up = dot(cross(AXIS, known.n_P), known.e_in) > 0
     c, s = A[0] * B[0] + A[1] * B[1], A[0] * B[1] - A[1] * B[0]
     S = _turned(dot(FLAT @ A, A), dot(FLAT @ B, B), c, ca.if_else(up, s, -s), r, known.wrapped)
@@ -283,7 +288,7 @@ def cylinder_length(A: SX, B: SX, r: SX, known: Segment) -> SX:
 
 
 def sphere_length(A: SX, B: SX, r: SX, known: Segment) -> SX:
-    """(3), (4) over the sphere in the way that is known: all derivatives are exact."""
+    """(3), (4) over the sphere in the known direction: all derivatives are exact."""
     k = cross(A, B)
     up = dot(cross(k, known.n_P), known.e_in) > 0
     s = norm(ca.if_else(known.wrapped, k, AXIS))

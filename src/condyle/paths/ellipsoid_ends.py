@@ -1,5 +1,5 @@
-"""Ends of a path over an ellipsoid: what they see of it, whether the path goes over it, and where a search
-begins.
+"""Ends of a path over an ellipsoid: their silhouettes, whether the path goes over it, and the start of a
+search.
 
 In scaled space y = x / radii the ellipsoid is the unit sphere. Its points whose tangent planes hold an
 outside point U are a circle, the silhouette of U. A path that is tangent to the ellipsoid touches it there.
@@ -21,15 +21,18 @@ from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
 OUTSIDE = 1e-4
-"""An end is inside where sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
+"""An end is inside if sum (x/radii)^2 - 1 is below minus this: OpenSim's rule."""
 CENTRAL = 0.15
-"""Scaled distance of the chord from the center from which on a path that is forced to the longer side begins
+"""Scaled distance of the chord from the center beyond which a path that is forced to the longer side begins
 in the plane through the center."""
 SLIDING = (0, 0.25, 0.5, 0.75, 1)
 """Sections that are compared, from the mirrored side point to the closest one."""
+LIFT = 1e-12
+"""Scaled height over the surface that ends of a search have at least: the silhouette of a point of the surface is
+this point, and along it there is no direction. Lengths change by less."""
 SHORT = 1e-6
-"""Scaled arcs below this are geodesics where the search begins: to their square in direction, to their fourth
-power in length. In a search their own direction is lost in rounding."""
+"""Scaled arcs below this are geodesics at the start of a search: to their square in direction, to their
+fourth power in length. A search would lose their direction in rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,9 +65,21 @@ class Silhouette:
         c, s = ca.cos(phi), ca.sin(phi)
         return self.center + self.radius * (self.f * c + self.g * s), self.radius * (self.g * c - self.f * s)
 
+    def nearest(self, y: SX) -> tuple[SX, SX]:
+        """The point of the circle nearest to a point of the sphere close to it, and the derivative by phi."""
+        k = cross(self.f, self.g)
+        out = y - dot(y, k) * k
+        out = self.radius * unit(out)
+        return self.center + out, cross(k, out)
+
     def angle(self, y: SX) -> SX:
         """phi of a point on, or near, the circle."""
         return arc_tangent(dot(y - self.center, self.g), dot(y - self.center, self.f))
+
+
+def lifted(U: SX) -> SX:
+    """U, or the point LIFT over the unit sphere that is above or below it."""
+    return ca.fmax(1, (1 + LIFT) * inverse(norm(U))) * U
 
 
 def closest(m: SX, radii: SX, steps: int = 6) -> SX:
@@ -86,8 +101,8 @@ def closest(m: SX, radii: SX, steps: int = 6) -> SX:
 
 
 def section(U: SX, axis: SX, V: SX) -> tuple[SX, SX]:
-    """Where the path from U to V in the plane across an axis, about which it turns, touches and leaves the
-    unit sphere."""
+    """The points where the path from U to V, in the plane perpendicular to its axis of turning, touches and
+    leaves the unit sphere."""
     center = axis * dot(axis, U)
     rho = ca.sqrt(ca.fmax(1 - dot(center, center), 1e-12))
 
@@ -103,7 +118,7 @@ def section(U: SX, axis: SX, V: SX) -> tuple[SX, SX]:
 
 @dataclass(frozen=True, eq=False)
 class EllipsoidEnds:
-    """What a solver is given, and what the rules say of it.
+    """The input of a solver, and the results of the rules.
 
     Attributes:
         p: A, B, radii, quadrant, shape (12,).
@@ -111,13 +126,13 @@ class EllipsoidEnds:
 
     p: ca.SX
 
-    @property
+    @cached_property
     def A(self) -> SX:
-        return self.p[:3]
+        return self.radii * self.scaled[0]
 
-    @property
+    @cached_property
     def B(self) -> SX:
-        return self.p[3:6]
+        return self.radii * self.scaled[1]
 
     @property
     def radii(self) -> SX:
@@ -130,7 +145,14 @@ class EllipsoidEnds:
 
     @cached_property
     def scaled(self) -> tuple[SX, SX]:
-        return self.per * self.A, self.per * self.B
+        """Both ends, lifted."""
+        U, V = (self.per * X for X in self.given)
+        return lifted(U), lifted(V)
+
+    @property
+    def given(self) -> tuple[SX, SX]:
+        """Both ends, as they are."""
+        return self.p[:3], self.p[3:6]
 
     @cached_property
     def silhouettes(self) -> tuple[Silhouette, Silhouette]:
@@ -141,7 +163,7 @@ class EllipsoidEnds:
     def _chord(self) -> tuple[SX, SX]:
         """Its point nearest to the center, scaled; and whether it passes through the ellipsoid between its
         ends."""
-        U, V = self.scaled
+        U, V = (self.per * X for X in self.given)
         d = V - U
         per = inverse(ca.fmax(dot(d, d), 1e-300))
         s = -dot(U, d) * per
@@ -159,17 +181,17 @@ class EllipsoidEnds:
     def start(self) -> Begin:
         """The section through the side point c, the surface point that is closest to the chord.
 
-        A quadrant without c mirrors it. From there a string slides back to c if the sections in between become
-        ever shorter. Where the mirrored point is on the other side of the center than the chord, the path is
-        the longer one, which passes near the plane through the center.
+        A quadrant without c mirrors it. From the mirrored point a string slides back to c if the sections in
+        between become ever shorter. If the mirrored point is on the other side of the center than the chord,
+        the path is the longer one, which passes near the plane through the center.
         """
         U, V = self.scaled
         quadrant = Quadrant(self.p[9:12])
         chord = self._chord[0]
-        # through the center all sides are as good
+        # through the center all sides are equivalent
         chord = ca.if_else(dot(chord, chord) > 1e-24, chord, 1e-9 * across_to(unit(V - U)))
         c = closest(chord, self.radii)
-        # from the chord to its closest point it goes along the normal, by however little
+        # the closest point is along the normal from the chord, at any distance
         axis = cross(self.per * self.per * c, V - U)
         inside = any_of(quadrant.all, quadrant.has(c))
         mirrored = c - 2 * dot(c, quadrant.c) * quadrant.c
@@ -184,28 +206,27 @@ class EllipsoidEnds:
         short = all_of(inside, dot(P + Q, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT)
         m = _middle(P, Q, c)
         w = unit(axis - dot(axis, m) * m)
-        A, B = self.silhouettes
         half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2
-        return Begin(m, w, A.angle(P), B.angle(Q), half, forced, short)
+        return Begin(m, w, P, Q, half, forced, short)
 
 
 @dataclass(frozen=True, eq=False)
 class Begin:
-    """Where a search begins: the middle m of the curve and the pole w about which it turns, scaled; P and Q
-    on their silhouettes; half of the length between them [m]; whether the quadrant forces it to the longer
+    """Where a search begins: the middle m of the curve and the pole w about which it turns, and P and Q
+    on their silhouettes, all scaled; half of the length between them [m]; whether the quadrant forces it to the longer
     side; whether the path is so short that this is where the search ends."""
 
     m: ca.SX
     w: ca.SX
-    phi: ca.SX
-    psi: ca.SX
+    P: ca.SX
+    Q: ca.SX
     half: ca.SX
     forced: ca.SX
     short: ca.SX
 
 
 def _middle(P: SX, Q: SX, c: SX) -> SX:
-    """Of the arc from P to Q that passes c on its way, about the side where c is: of half a turn it is c."""
+    """The middle of the arc from P to Q on the side of c; c itself for half a turn."""
     middle = P + Q
     middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
     return unit(middle + ca.fmax(0, 0.2 - norm(middle)) * c)
@@ -213,8 +234,8 @@ def _middle(P: SX, Q: SX, c: SX) -> SX:
 
 @cache
 def _slide() -> Solver:
-    """Whether the sections through U, V and points between `mirrored` and c become ever shorter. It is given U,
-    V, radii, the chord's point nearest to the center, c, `mirrored`, and whether to look."""
+    """Whether the sections through U, V and points between `mirrored` and c become ever shorter. Its input is
+    U, V, radii, the chord's point nearest to the center, c, `mirrored`, and whether to search."""
 
     def found(p: SX) -> SX:
         U, V, radii, chord, c, mirrored = ca.vertsplit(p[:18], 3)
@@ -243,7 +264,7 @@ def _slide() -> Solver:
 
 
 def _arc(y: SX, z: SX, radii: SX) -> SX:
-    """About how long the way from y to z on the unit sphere is in space: the chord by theta / (2 sin
+    """Approximate length in space of the arc from y to z on the unit sphere: the chord times theta / (2 sin
     theta/2)."""
     d = y - z
     q = dot(d, d) / 4

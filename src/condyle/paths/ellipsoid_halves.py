@@ -30,18 +30,22 @@ import casadi as ca
 from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
-from condyle.paths.ellipsoid_length import MODES, CurveLength, LeastLength, Resumed
+from condyle.paths.ellipsoid_length import MODES, CurveLength, Finer, LeastLength, Resumed
 from condyle.paths.segment import ROW, Columns, Segment, cross, dot, norm, unit
 from condyle.spatial.algebra import all_of, any_of
 
 ORDER, ERROR = 12, 1e-12
-"""Terms of a series; what its last ones may contribute to a step."""
+"""Terms of a series; largest contribution of the last ones to a step."""
 LONGEST, BACK, MET = 0.5, 0.35, 1e-6
-"""Longest change in one step of (2); factor after one that did not help; that at which to stop, which leaves
-its square."""
+"""Largest change in one step of (2); factor after a step without progress; change at which to stop, which
+leaves its square."""
 FARTHEST, ASTRAY, ROUNDS, STEPS = 6.0, 2.0, 20, 4000
-"""How long a half may be; by which factor a path that is forced to its side may become longer or shorter;
-steps of (2) from one beginning, and steps of (1) in all, at most."""
+"""Largest length of a half; factor by which a path that is forced to its side may become longer or shorter;
+largest numbers of steps of (2) from one start, and of steps of (1) in all."""
+
+
+MORE, WIDER = 8, -0.5
+"""Modes of the stage between, and the cosine of the arc in scaled space below which its points do not suffice."""
 
 
 def series(y: SX, v: SX, w: SX, D: SX, order: int) -> list[SX]:
@@ -79,9 +83,9 @@ class Halves:
     """start, step and finish of a Solver: each step is one of (1), and at the end of the second half one of
     (2).
 
-    It is given p of ellipsoid_ends.py and the row of the search of least length. It begins where that has ended
-    and, if this leads nowhere, where that has begun, then without care for what is left. A path that is not
-    forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
+    Its input is p of ellipsoid_ends.py and the row of the search of least length. It begins where that search
+    ended and, if this fails, where that search began, then without control of the residual. A path that is
+    not forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
     """
 
     state: ClassVar = Columns(
@@ -96,6 +100,7 @@ class Halves:
         least=1,
         first=13,
         fields=8,
+        begin=3,
         found=1,
         count=1,
         tries=1,
@@ -104,20 +109,35 @@ class Halves:
     needs: ClassVar = 12 + LeastLength.width
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """What was found, and whether that does not suffice."""
-        return p[12 : 12 + 1 + ROW + 6 + 2], ca.logic_not(p[-9])
+        """The result of the first search, and whether it does not suffice."""
+        return p[12 : 12 + 1 + ROW + 6 + 2], ca.logic_not(self.given(p)["found"])
+
+    def given(self, p: SX) -> dict[str, SX]:
+        """What the search of least length says beside its segment."""
+        return LeastLength.more.split(p[self.needs - LeastLength.more.ends[-1] :])
 
     def start(self, p: SX) -> tuple[SX, SX]:
-        A, _, a, size = _scaled(p)
-        needed, half, phi, psi = ca.logic_not(p[-9]), p[-6] / size, p[-5], p[-4]
-        y, v, launch = _launch(Silhouette.seen_from(A / a), phi, A, a)
-        z = ca.vertcat(phi, psi, half)
-        begin = {"z": z, "before": z, "merit": 1e300, "rest": half, "y": y, "v": v, "launch": launch}
+        A, B, a, size = _scaled(p)
+        known, U, V = self.given(p), Silhouette.seen_from(A / a), Silhouette.seen_from(B / a)
+        needed, half, phi = ca.logic_not(known["found"]), known["half"] / size, U.angle(known["p"])
+        y, v, launch = _launch(U, phi, A, a)
+        z = ca.vertcat(phi, V.angle(known["q"]), half)
+        first = ca.vertcat(U.angle(known["P"]), V.angle(known["Q"]), known["first_half"] / size)
+        begin = {
+            "begin": first,
+            "z": z,
+            "before": z,
+            "merit": 1e300,
+            "rest": half,
+            "y": y,
+            "v": v,
+            "launch": launch,
+        }
         return self.state.join(begin | {"least": 1, "active": needed}), needed
 
     def step(self, p: SX, x: SX) -> tuple[SX, SX]:
         s = self.state.split(x)
-        A, B, a, size = _scaled(p)
+        A, B, a, _ = _scaled(p)
         w = 1 / (a * a)
         k = w[0] * w[1] * w[2]
         g = w * s["y"][:3]
@@ -128,17 +148,17 @@ class Halves:
         here = ca.vertcat(y, v, s["launch"])
 
         dz, merit, turn, fields = _meet(s["first"], here, w)
-        change = norm(dz)
+        change = ca.sqrt(dot(dz, dz))
         met = all_of(done, second)
         worse = all_of(merit > s["merit"], s["tries"] == 0)
         new = all_of(met, ca.logic_not(worse))
         onward = s["z"] + ca.fmin(1, LONGEST / change) * dz
         onward[2] = ca.fmin(ca.fmax(onward[2], s["z"][2] / 4), FARTHEST)
         z = ca.if_else(met, ca.if_else(worse, s["before"] + BACK * (s["z"] - s["before"]), onward), s["z"])
-        begin = ca.vertcat(p[-3] / size, p[-2:])
-        shortest = any_of(p[-7], all_of(least > 0, turn > 0))
-        longer = z[2] / begin[0]
-        astray = all_of(p[-7], any_of(longer < 1 / ASTRAY, longer > ASTRAY))
+        forced = self.given(p)["forced"]
+        shortest = any_of(forced, all_of(least > 0, turn > 0))
+        longer = z[2] / s["begin"][2]
+        astray = all_of(forced, any_of(longer < 1 / ASTRAY, longer > ASTRAY))
         near, count = all_of(new, change <= MET), s["count"] + met
         right = all_of(shortest, ca.logic_not(astray))
         found = all_of(near, right)
@@ -146,7 +166,7 @@ class Halves:
         lost = all_of(lost, ca.logic_not(found))
         tries = s["tries"] + lost
         again = all_of(lost, tries < 2)
-        z = ca.if_else(again, ca.vertcat(begin[1:], begin[0]), z)
+        z = ca.if_else(again, s["begin"], z)
         busy = ca.logic_not(any_of(found, all_of(lost, tries > 1)))
 
         U, V = Silhouette.seen_from(A / a), Silhouette.seen_from(B / a)
@@ -203,8 +223,8 @@ class Halves:
 
 
 def _scaled(p: SX) -> tuple[SX, SX, SX, SX]:
-    size = ca.sum1(p[6:9]) / 3
-    return p[:3] / size, p[3:6] / size, p[6:9] / size, size
+    ends, size = EllipsoidEnds(p), ca.sum1(p[6:9]) / 3
+    return ends.A / size, ends.B / size, ends.radii / size, size
 
 
 def _launch(circle: Silhouette, phi: SX, A: SX, a: SX) -> tuple[SX, SX, SX]:
@@ -221,8 +241,8 @@ def _launch(circle: Silhouette, phi: SX, A: SX, a: SX) -> tuple[SX, SX, SX]:
 
 
 def _meet(first: SX, second: SX, w: SX) -> tuple[SX, SX, SX, SX]:
-    """(2): dphi, dpsi, how much longer each half becomes; the square of what is left; M12 of the whole; the
-    fields a, r, a', r' of both halves."""
+    """(2): dphi, dpsi, the increase of each half's length; the squared residual; M12 of the whole; the fields
+    a, r, a', r' of both halves."""
     (X1, t1, l1, eta1, along1), (X2, t2, l2, eta2, along2) = (
         (h[:3], h[5:8], h[10], h[11], h[12]) for h in (first, second)
     )
@@ -243,12 +263,14 @@ __all__ = ["EllipsoidEnds", "solvers"]
 
 
 @cache
-def solvers() -> tuple[Solver, Solver, Solver]:
-    """Three solvers: of p (ellipsoid_ends.py); of p and the first LeastLength.width of its row, which goes on
-    where the first does not suffice; and steps on from the first, for ends that have moved a little."""
+def solvers() -> tuple[Solver, Solver, Solver, Solver]:
+    """Four solvers: of p (ellipsoid_ends.py); of p and its row, which goes on in more modes where those of the first do
+    not suffice; of p and the row of that, where these do not either; and steps on from the first, for ends that have
+    moved a little."""
     length = CurveLength(MODES, 8)
     return (
         LeastLength(length).solver(f"ellipsoid{MODES}"),
+        Finer(CurveLength(MORE, 12), WIDER).solver(f"ellipsoid{MORE}"),
         Halves().solver(),
         Resumed(length).solver("ellipsoid_resumed"),
     )

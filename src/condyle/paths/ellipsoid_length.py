@@ -17,12 +17,12 @@ with eta_k = b . dx/dz_k and the Gauss curvature Kg = det(W) / |grad f|^4, W = d
     H_kl = int (eta_k' eta_l' / |x'| - Kg eta_k eta_l |x'|) ds
            + eta_k(0) eta_l(0) / l1 + eta_k(1) eta_l(1) / l2                                               (3)
 
-What (3) leaves out is proportional to g, so that Newton's method stays quadratic at a quarter of the
+The terms omitted in (3) are proportional to g, so that Newton's method stays quadratic at a quarter of the
 operations. Only phi moves P and only psi moves Q: the last 2 x 2 block of the elimination gives alpha_A,
 alpha_B and gamma of segment.py (2).
 
-Where modes become large, or the search takes long, it goes on in a new chart through the middle of what was
-found: that is what makes nearly antipodal ends converge.
+If modes become large, or the search takes long, it continues in a new chart through the middle of the present
+curve: this makes nearly antipodal ends converge.
 
 The merit is L, and pivots count by their size, so that each step descends. A path that a quadrant forces to
 the longer side may be a saddle of length: this search does not find it.
@@ -31,6 +31,7 @@ the longer side may be a saddle of length: this search does not find it.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
@@ -38,64 +39,64 @@ import numpy as np
 from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
 from condyle.paths.cylinder_sphere import NONE
-from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
+from condyle.paths.ellipsoid_ends import EllipsoidEnds
 from condyle.paths.segment import ROW, Columns, Segment, chosen, cross, dot, inverse, norm, straight, unit
 from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
 MODES = 5
 STEP, BACK, CONVERGED, ROUNDS = 0.6, 0.35, 2e-6, 40
-"""Longest step in z; factor after a step that did not help; |dz| at which to stop, which leaves |dz|^2 in z
-and |dz|^3 in L; steps at most."""
+"""Longest step in z; factor after a step without progress; |dz| at which to stop, which leaves |dz|^2 in z
+and |dz|^3 in L; largest number of steps."""
 LARGE, LATE = 0.5, 16
-"""Modes above which the chart is made anew, before so many steps; at that step it is made anew in any case.
-A chord near the center begins with its ends far from where they belong: the middle must follow them."""
+"""Modes above which the chart is renewed, up to this step; at this step it is always renewed. A chord near
+the center begins with its ends far from their final places: the middle must follow them."""
 KINK = 5e-11
 """1 - cos of an angle between the line and the curve, where they meet, above which the modes do not suffice:
 of 1e-5, which leaves 1e-10 in L. P moves along the silhouette only, so that stationary lengths with a kink
 exist."""
 ROUGH, CLOSE, FAR = 1e-3, 0.02, 0.3
-"""|dz| at which a search that goes on leaves the rest for the next time; above which, after some steps, it begins
-anew; above which it does so at once."""
+"""|dz| at which a resumed search leaves the rest for the next time; above which, after some steps, it
+restarts; above which it restarts at once."""
 WIDE = 0.3
 """Cosine of the arc in scaled space below which the Gauss points do not suffice."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chart:
-    """The frame of (1): middle m, pole w, and the silhouettes of both ends."""
+    """The frame of (1): middle m, pole w, and the centers of the silhouettes of both ends."""
 
     m: ca.SX
     w: ca.SX
-    A: Silhouette
-    B: Silhouette
+    centers: ca.SX
 
     @property
     def column(self) -> SX:
-        return ca.vertcat(self.m, self.w, self.A.column, self.B.column)
+        return ca.vertcat(self.m, self.w, self.centers)
 
-    def tips(self, z: SX) -> SX:
-        """p, dp/dphi, q, dq/dpsi, shape (12,)."""
-        return ca.vertcat(*self.A.at(z[0]), *self.B.at(z[1]))
+    @staticmethod
+    def from_column(column: SX) -> Chart:
+        return Chart(column[:3], column[3:6], column[6:])
+
+    def turned(self, tips: SX, by: SX) -> SX:
+        """p, dp/dphi, q, dq/dpsi, shape (12,), after both have moved along their silhouettes: by so much along the
+        tangents, and back to the circles."""
+        out = []
+        for i, center in enumerate(ca.vertsplit(self.centers, 3)):
+            r, t = tips[6 * i : 6 * i + 3] - center, tips[6 * i + 3 : 6 * i + 6]
+            per = inverse(ca.sqrt(1 + by[i] * by[i]))
+            out += [center + per * (r + by[i] * t), per * (t - by[i] * r)]
+        return ca.vertcat(*out)
 
     def renewed(self, tips: SX, offset: SX) -> SX:
-        """m and w of the chart through the middle of a curve, which is off by so much along w, shape (6,)."""
+        """m and w of the chart through the middle of a curve with this offset along w, shape (6,)."""
         p, q = tips[:3], tips[6:9]
         m = unit(p / 4 + self.m / 2 + q / 4 + offset * self.w)
         return ca.vertcat(m, unit(cross(m, q - p)))
 
-    @staticmethod
-    def from_column(column: SX) -> Chart:
-        return Chart(
-            column[:3],
-            column[3:6],
-            Silhouette.from_column(column[6:16]),
-            Silhouette.from_column(column[16:26]),
-        )
-
 
 class CurveLength:
-    """(2) with its gradient and Hessian (3), for K modes: a sum over Gauss points, and what the ends add.
+    """(2) with its gradient and Hessian (3), for K modes: a sum over Gauss points, and the terms of the ends.
 
     Attributes:
         size: of z.
@@ -116,7 +117,7 @@ class CurveLength:
         self.middle = np.array([f(0) / 4 for f in basis])
 
     def term(self, tau: SX, chart: Chart, tips: SX, a: SX, per: SX, c: SX) -> SX:
-        """What a Gauss point adds: L, g (n,), rows of the lower half of H. per: 1/radii."""
+        """Terms of a Gauss point: L, g (n,), rows of the lower half of H. per: 1/radii."""
         n = self.size
         p, p1, q, q1 = (tips[3 * k : 3 * k + 3] for k in range(4))
         weight, by, bd, (in_y, in_d) = c[0], c[1 : 1 + n], c[1 + n : 1 + 2 * n], ca.vertsplit(c[1 + 2 * n :])
@@ -169,7 +170,7 @@ class CurvePoint:
         i1, i2: 1/|y| and its square.
         k: y . d / |y|^2.
         per_v: 1/|v|.
-        per_b: by which b is to be multiplied.
+        per_b: factor of b.
         Kg: Gauss curvature.
     """
 
@@ -214,7 +215,7 @@ class CurvePoint:
 
     @cached_property
     def _products(self) -> tuple[SX, ...]:
-        """at, ab and ab . d / |y|^2: what y and d have of them."""
+        """at, ab and ab . d / |y|^2, from y and d."""
         return dot(self.at, self.y) * self.i2, dot(self.ab, self.y) * self.i2, dot(self.ab, self.d) * self.i2
 
     def along(self, v: SX, weight: SX) -> tuple[SX, ...]:
@@ -233,7 +234,7 @@ class CurvePoint:
         )
 
     def factors(self, weight: SX) -> tuple[SX, SX]:
-        """Of eta' eta' and eta eta in (3)."""
+        """Factors of eta' eta' and eta eta in (3)."""
         square = weight * (self.i1 * self.per_b) ** 2
         return square * self.per_F, -square * self.Kg * self.F
 
@@ -269,85 +270,93 @@ def eliminate(H: SX, g: SX) -> tuple[SX, SX]:
 class LeastLength:
     """start, step and finish of a Solver: Newton's method on (2) for p of `EllipsoidEnds`.
 
-    Its row: kind, segment, A, B, whether that was found, rounds; whether the side is forced; half of the arc
-    [m], phi and psi as found, and those of the start. After these `width` numbers comes what `Resumed` goes
-    on from: p, q, m, w and tau of (1).
+    Its row: kind, segment, A, B, `more`; the last of this is what `Resumed` goes on from.
+
+    Attributes:
+        more: whether the segment was found, rounds; whether the side is forced; half of the arc [m]; half, P and Q
+            of the start; p and q of (1). Then, beyond `width`, m, w and tau.
     """
 
-    needs, width = 12, 1 + ROW + 6 + 2 + 1 + 6
+    more: ClassVar = Columns(found=1, count=1, forced=1, half=1, first_half=1, P=3, Q=3, p=3, q=3)
+    needs, width = 12, 1 + ROW + 6 + more.ends[-1]
 
-    def __init__(self, length: CurveLength) -> None:
-        self.length = length
+    def __init__(self, length: CurveLength, wide: float = WIDE) -> None:
+        self.length, self.wide = length, wide
         n = length.size
         self.state = Columns(
-            z=n,
-            before=n,
+            tau=n - 2,
+            before=n - 2,
+            turn=2,
             merit=1,
             L=1,
             left=1,
             count=1,
             pivots=3,
+            tips=12,
+            chart=12,
             active=1,
             forced=1,
-            start=3,
+            start=7,
             per=3,
-            tips=12,
-            chart=26,
         )
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """A straight path, and whether there may be another."""
+        """A straight path, and whether the path may wrap."""
         ends = EllipsoidEnds(p)
-        row = ca.vertcat(NONE, straight(ends.A, ends.B).row, ends.A, ends.B, 1)
-        row = ca.vertcat(row, ca.SX.zeros(8 + Resumed.memory))
+        row = ca.vertcat(NONE, straight(*ends.given).row, *ends.given, 1)
+        row = ca.vertcat(row, ca.SX.zeros(self.width - row.numel() + Resumed.memory - 6))
         return row, ends.kind != NONE
 
     def start(self, p: SX) -> tuple[SX, SX]:
         ends = EllipsoidEnds(p)
         begin, active = ends.start(), ends.kind != NONE
-        chart = Chart(begin.m, begin.w, *ends.silhouettes)
-        z = ca.vertcat(begin.phi, begin.psi, ca.SX.zeros(self.length.modes))
         x = self.state.join(
-            {
-                "z": z,
-                "before": z,
-                "merit": 1e300,
+            self.placed(ends, begin.P, begin.Q, begin.m, begin.w)
+            | {
                 "left": 1e300,
                 "pivots": ca.SX([1, 1, 0]),
                 "active": active,
                 "forced": begin.forced,
-                "start": [begin.half, begin.phi, begin.psi],
-                "per": ends.per,
-                "tips": chart.tips(z),
-                "chart": chart.column,
+                "start": [begin.half, begin.P, begin.Q],
             }
         )
         return x, all_of(active, ca.logic_not(any_of(begin.forced, begin.short)))
 
+    def placed(self, ends: EllipsoidEnds, P: SX, Q: SX, m: SX, w: SX) -> dict[str, Any]:
+        """The parts of the state where a curve from P to Q begins."""
+        A, B = ends.silhouettes
+        return {
+            "merit": 1e300,
+            "per": ends.per,
+            "tips": [*A.nearest(P), *B.nearest(Q)],
+            "chart": [m, w, A.center, B.center],
+        }
+
     def term(self, p: SX, x: SX, c: SX) -> SX:
         s = self.state.split(x)
         return self.length.term(
-            s["z"][2:], Chart.from_column(s["chart"]), s["tips"], EllipsoidEnds(p).radii, s["per"], c
+            s["tau"], Chart.from_column(s["chart"]), s["tips"], EllipsoidEnds(p).radii, s["per"], c
         )
 
     def step(self, p: SX, x: SX, total: SX) -> tuple[SX, SX]:
         s = self.state.split(x)
-        z, before, count = s["z"], s["before"], s["count"]
+        tau, before, count = s["tau"], s["before"], s["count"]
         L, g, H = self.length.assembled(total, EllipsoidEnds(p), s["tips"])
         dz, pivots = eliminate(H, g)
-        size = norm(dz)
+        size = ca.sqrt(dot(dz, dz))  # NaN of a search that is lost
         worse, good = s["merit"] * (1 + 1e-13) < L, size <= CONVERGED
-        onward = z + ca.fmin(1, STEP / size) * dz
-        following = ca.if_else(worse, before + BACK * (z - before), onward)
+        dz *= ca.fmin(1, STEP / size)
+        following = ca.if_else(worse, before + BACK * (tau - before), tau + dz[2:])
         done = all_of(good, ca.logic_not(worse))
-        large = all_of(ca.norm_inf(following[2:]) > LARGE, count < LATE)
+        large = all_of(ca.norm_inf(following) > LARGE, count < LATE)
         renew = any_of(large, all_of(ca.logic_not(done), count == LATE))
         chart = Chart.from_column(s["chart"])
-        tips = chart.tips(following)
-        new = chart.renewed(tips, dot(ca.DM(self.length.middle), following[2:]))
+        tips = chart.turned(s["tips"], ca.if_else(worse, (BACK - 1) * s["turn"], dz[:2]))
+        new = chart.renewed(tips, dot(ca.DM(self.length.middle), following))
         after = s | {
-            "z": [following[:2], ca.if_else(renew, 0, following[2:])],
-            "before": ca.if_else(worse, before, z),
+            "tau": ca.if_else(renew, 0, following),
+            "before": ca.if_else(worse, before, tau),
+            "turn": ca.if_else(worse, BACK * s["turn"], dz[:2]),
             "merit": ca.if_else(renew, 1e300, ca.if_else(worse, s["merit"], L)),
             "L": ca.if_else(worse, s["L"], L + ca.if_else(good, dot(g, dz) / 2, 0)),
             "left": ca.if_else(worse, s["left"], size),
@@ -360,7 +369,7 @@ class LeastLength:
 
     def found(self, p: SX, s: dict[str, SX]) -> tuple[Segment, SX, SX]:
         """The segment over the surface, whether no step was needed, and whether the modes suffice."""
-        ends, z, chart = EllipsoidEnds(p), s["z"], Chart.from_column(s["chart"])
+        ends, chart = EllipsoidEnds(p), Chart.from_column(s["chart"])
         a, (by_phi, by_psi, l) = ends.radii, ca.vertsplit(s["pivots"])
         y_P, y_P1, y_Q, y_Q1 = (s["tips"][3 * k : 3 * k + 3] for k in range(4))
         P, Q = a * y_P, a * y_Q
@@ -376,15 +385,15 @@ class LeastLength:
         across = ca.if_else(short, _across_short(l1, norm(P - Q), l2, y_P, a), across)
         L = ca.if_else(short, l1 + norm(P - Q) + l2, s["L"])
         over = Segment(L, e_in, e_out, n_P, n_Q, across, ca.vertcat(by1, by2, 0), P, Q, ca.SX(1))
-        ways = z[2:], chart, a
+        ways = s["tau"], chart, a
         smooth = ca.fmin(
             dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways))
         )
-        return over, short, all_of(smooth > 1 - KINK, dot(y_P, y_Q) > WIDE)
+        return over, short, all_of(smooth > 1 - KINK, dot(y_P, y_Q) > self.wide)
 
     def memory_of(self, s: dict[str, SX]) -> SX:
         """p, q, m, w, tau."""
-        return ca.vertcat(s["tips"][:3], s["tips"][6:9], s["chart"][:6], s["z"][2:])
+        return ca.vertcat(s["tips"][:3], s["tips"][6:9], s["chart"][:6], s["tau"])
 
     def finish(self, p: SX, x: SX) -> SX:
         s, ends = self.state.split(x), EllipsoidEnds(p)
@@ -394,14 +403,12 @@ class LeastLength:
         half = ca.if_else(s["forced"], s["start"][0], ca.fmax(arc, norm(over.P - over.Q)) / 2)
         return ca.vertcat(
             ends.kind,
-            chosen(active, over, straight(ends.A, ends.B)).row,
-            ends.A,
-            ends.B,
+            chosen(active, over, straight(*ends.given)).row,
+            *ends.given,
             ca.if_else(active, found, 1),
             s["count"],
             s["forced"],
             half,
-            s["z"][:2],
             s["start"],
             self.memory_of(s),
         )
@@ -420,12 +427,41 @@ class LeastLength:
         )
 
 
-class Resumed(LeastLength):
-    """On from what was found for ends nearby: of p, its memory and whether to go. Newton's method is quadratic
-    whether the ends move between its steps or not: a step or two, until |dz| is below ROUGH, are enough; where
-    2 says so, it goes to the end.
+class Finer(LeastLength):
+    """On in more modes from a search whose own do not suffice, of p and all that its row says. Forced ones are not for
+    it. Its row: the first `width` numbers of that of the first search."""
 
-    Its row: kind, segment, A, B, |dz| of the step, whether to go on so, memory.
+    needs = 12 + LeastLength.width + 6 + MODES
+
+    def given(self, p: SX) -> dict[str, SX]:
+        """What the first search says beside its segment."""
+        return self.more.split(p[12 + self.width - self.more.ends[-1] :])
+
+    def idle(self, p: SX) -> tuple[SX, SX]:
+        known = self.given(p)
+        return p[12 : 12 + self.width], ca.logic_not(any_of(known["found"], known["forced"]))
+
+    def start(self, p: SX) -> tuple[SX, SX]:
+        known, (m, w) = self.given(p), ca.vertsplit(p[12 + self.width : 18 + self.width], 3)
+        tau = ca.vertcat(p[18 + self.width :], ca.SX.zeros(self.length.modes - MODES))
+        begin = {
+            "tau": tau,
+            "before": tau,
+            "active": 1,
+            "start": [known["first_half"], known["P"], known["Q"]],
+        }
+        return self.state.join(self.placed(EllipsoidEnds(p), known["p"], known["q"], m, w) | begin), ca.SX(1)
+
+    def finish(self, p: SX, x: SX) -> SX:
+        return super().finish(p, x)[: self.width]
+
+
+class Resumed(LeastLength):
+    """Continues from the result for ends nearby: of p, its memory and whether to run. Newton's method is
+    quadratic even if the ends move between its steps: a step or two, until |dz| is below ROUGH, are enough;
+    with 2 it runs to the end.
+
+    Its row: kind, segment, A, B, |dz| of the step, whether it may be resumed, memory.
     """
 
     memory = 12 + MODES
@@ -436,10 +472,8 @@ class Resumed(LeastLength):
 
     def start(self, p: SX) -> tuple[SX, SX]:
         ends, (y_P, y_Q, m, w) = EllipsoidEnds(p), (p[12 + 3 * k : 15 + 3 * k] for k in range(4))
-        chart = Chart(m, w, *ends.silhouettes)
-        z = ca.vertcat(chart.A.angle(y_P), chart.B.angle(y_Q), p[24:-1])
-        parts = {"z": z, "before": z, "merit": 1e300, "per": ends.per}
-        return self.state.join(parts | {"tips": chart.tips(z), "chart": chart.column}), ca.SX(1)
+        parts = self.placed(ends, y_P, y_Q, m, w) | {"tau": p[24:-1], "before": p[24:-1]}
+        return self.state.join(parts), ca.SX(1)
 
     def step(self, p: SX, x: SX, total: SX) -> tuple[SX, SX]:
         after = super().step(p, x, total)[0]
@@ -452,6 +486,6 @@ class Resumed(LeastLength):
         over, _, suffices = self.found(p, s)
         good, active = any_of(suffices, s["left"] > CONVERGED), ends.kind != NONE
         good = all_of(good, active, s["left"] < CLOSE)
-        row = chosen(active, over, straight(ends.A, ends.B)).row
+        row = chosen(active, over, straight(*ends.given)).row
         left = ca.if_else(active, ca.if_else(good, s["left"], 1), 0)
-        return ca.vertcat(ends.kind, row, ends.A, ends.B, left, good, self.memory_of(s))
+        return ca.vertcat(ends.kind, row, *ends.given, left, good, self.memory_of(s))

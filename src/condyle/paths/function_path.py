@@ -1,4 +1,4 @@
-"""Paths without places: a length that is a function of coordinates, as fitted to a path over surfaces.
+"""Paths without points: a length that is a function of coordinates, such as a fit of a path over surfaces.
 
 L = f(q),    Ldot = sum of f_k qdot_k,    moment arms -f_k                                             (1)
 """
@@ -32,12 +32,12 @@ from condyle.tree.tree import Tree
 @dataclass(frozen=True, eq=False, repr=False)
 class FunctionPath(Path):
     """A path whose length is a function of coordinates, as OpenSim's FunctionBasedPath. It acts on these
-    coordinates alone, by moment arms -dL/dq, and is not drawn: it has no places.
+    coordinates alone, by moment arms -dL/dq, and is not drawn, because it has no points.
 
     Args:
         function: the length [m], with one argument per coordinate [rad, m], in their order: a function such
-            as `cd.functions.Polynomial`, or a formula of your own, which holds no Parameters.
-        coordinates: their names; a single one may stand alone.
+            as `cd.functions.Polynomial`, or a user's formula without Parameters.
+        coordinates: their names; a single name needs no tuple.
     """
 
     other_names = ("FunctionBasedPath",)
@@ -65,7 +65,7 @@ class FunctionPath(Path):
         self.length.check(tree, "FunctionPath")
 
     def scaled(self, factors: BodyFactors) -> Self:
-        """As it was, as in OpenSim: its function is of coordinates."""
+        """Not scaled, as in OpenSim: its function is of coordinates."""
         return self
 
     def parameters(self) -> list[Parameter]:
@@ -130,7 +130,7 @@ class FunctionLength(Composed):
         return [(0.1, 0.5)]
 
     def touched(self, s: View) -> SX:
-        """What drawing needs: nothing, it has no places."""
+        """Data for drawing: none, since it has no points."""
         return ca.SX(0, 1)
 
 

@@ -1,4 +1,4 @@
-"""Surfaces that users write: any smooth function whose zeros they are.
+"""Surfaces defined by users as the zeros of any smooth function.
 
     def egg(x, y, z):
         return (x / 0.03)**2 + (y / 0.02)**2 * (1 + 10 * x) + (z / 0.02)**2 - 1
@@ -33,12 +33,11 @@ from condyle.spatial.algebra import all_of
 from condyle.trace import Symbol, Traced, trace
 
 DIRECTIONS = 16
-"""Directions across a chord, of which the shortest way out is taken."""
+"""Number of directions across a chord in which the shortest way out is searched."""
 
 
 def chord(level: Level, A: SX, B: SX, numbers: SX) -> tuple[SX, SX]:
-    """Its deepest point, and OpenSim's rule: MANDATORY where that is inside and the ends are not, else
-    NONE."""
+    """Its deepest point, and OpenSim's rule: MANDATORY if that is inside and the ends are not, else NONE."""
     C = level.deepest(A, B, numbers)
     inside = level.value(C, numbers) < 0
     outside = all_of(level.value(A, numbers) >= 0, level.value(B, numbers) >= 0)
@@ -47,7 +46,7 @@ def chord(level: Level, A: SX, B: SX, numbers: SX) -> tuple[SX, SX]:
 
 def start(level: Level, p: SX) -> Start:
     """Half-planes about the chord; the first toward the surface point that is closest to its deepest point,
-    by the quadratic at that point; mirrored where the quadrant does not have it."""
+    by the quadratic at that point; mirrored if the quadrant excludes it."""
     A, B, numbers, quadrant = (
         p[:3],
         p[3:6],
@@ -94,13 +93,12 @@ KINKS = {
 class ImplicitSurface(Surface):
     """The surface where a smooth function of x, y, z is zero.
 
-    A path goes over it where the straight line between its points passes through it, and touches it once:
-    where the surface is hollow below the geodesic, or several hills follow each other, there is no length
-    (NaN).
+    A path goes over it if the straight line between its points passes through it, and touches it once: if the
+    surface is hollow below the geodesic, or has several hills in a row, the length is NaN.
 
     Args:
         function: f(x, y, z) -> a number, of coordinates in S [m]; negative inside, positive outside; twice
-            differentiable with a gradient on the surface. It is traced once, as functions of forces are.
+            differentiable with a gradient on the surface. It is traced once, like functions of forces.
         quadrant: see Surface.
     """
 
@@ -125,8 +123,8 @@ class ImplicitSurface(Surface):
         if law.outside or law.tables:
             names = ", ".join(repr(s.name) for s in law.outside) or "a table, such as a Spline"  # type: ignore[attr-defined]
             raise TraceError(
-                f"{what}: the function uses {names}; by Parameters its geodesics have no derivatives, and "
-                "tables are not known inside of them: write it with numbers and formulas"
+                f"{what}: the function uses {names}; its geodesics have no derivatives by Parameters, and "
+                "cannot use tables: write it with numbers and formulas"
             )
         f = law.function
         if kinks := sorted(
@@ -134,7 +132,7 @@ class ImplicitSurface(Surface):
         ):
             raise TraceError(
                 f"{what}: the function uses {', '.join(kinks)}, whose derivatives jump, but geodesics need a "
-                "curvature everywhere; write x**4 instead of abs(x)**4, for one"
+                "curvature everywhere; write x**4 instead of abs(x)**4, for example"
             )
         x = ca.SX.sym("x", 3)
         if not ca.depends_on(law.apply(*ca.vertsplit(x)), x):

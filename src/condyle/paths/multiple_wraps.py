@@ -1,27 +1,28 @@
-"""Several surfaces on one span of a path: which of them it goes over, in which order, and where it is.
+"""Several surfaces on one span of a path: which of them it goes over, in which order, and its geometry.
 
-Which and in which order: OpenSim's rule. The surfaces are visited in the order of their list, again and
-again. A visit takes the surface out of the path and tries all straight parts of what is left: between points,
-or from where another surface is left to where the next is touched. The first part that must go over the
-surface has it; else the one that may and grows least. Sweeps end when one changes nothing. What the rules say
-of pieces without a surface is asked once, at the start. Mostly that is the end too: they say no to all, or what
-they say leaves nothing for the sweeps (`Chain.idle`).
+Which and in which order: OpenSim's rule. The surfaces are visited in the order of their list, repeatedly. A
+visit removes the surface from the path and tries all straight parts of the remaining path: between points, or
+from one surface to the next. The first part that must go over the surface gets it; else the one that may and
+grows least. Sweeps end when one changes nothing. The rules for pieces without a surface are evaluated once,
+at the start. Usually that suffices: no surface is needed, or nothing is left for the sweeps (`Chain.idle`).
 
-Where: between two surfaces i, i + 1 there is a gap. Its point X is free in the plane across the gap, and
-there the path has no corner:
+Geometry: between two surfaces i, i + 1 there is a gap. Its point X is free in the plane across the gap, where
+the path has no corner:
 
     r = T' (e_out,i - e_in,i+1) = 0,    X = X0 + T x                                                       (1)
     dr/dx = T' (H_i,BB + H_i+1,AA) T,   with neighbors T' H_i,AB T                                        (2)
 
 with the derivatives of segment.py: Newton's method, two unknowns per gap, whatever the surfaces. The order is
-held while it iterates. At the end the rules are asked once more: if they now answer otherwise, the sweeps go
-on from there.
+fixed while it iterates. At the end the rules are evaluated once more: if the result has changed, the sweeps
+continue from there.
 
-A search that fails begins anew after more sweeps, which bring it nearer. Where none finds a way, as where surfaces
-reach into each other, the path goes over one surface less, the first of the list that it can. So there always is one; it goes through what it cannot go over, and where that
-begins its length jumps, which simulations report (interrupts/path_jumps.py).
+A search that fails restarts after more sweeps, which bring it nearer. If all fail, as where surfaces overlap,
+the path omits one surface, the first of the list whose omission helps. So there always is a path; it passes
+through the omitted surface, and its length jumps when that begins, which simulations report
+(interrupts/path_jumps.py).
 
-Derivatives never see this: span.py has the length as a function of y and x, and from (2) how x follows y.
+Derivatives do not involve the search: span.py has the length as a function of y and x, and from (2) how x
+follows y.
 
 OpenSim also swaps the first two surfaces after the first sweep if the first is off the path and an end of the
 second's part is inside it. Both are off the path then, so that the second sweep finds the same in any order;
@@ -50,19 +51,20 @@ from condyle.spatial.algebra import all_of, any_of
 
 SWEEP, CHECK = 0, 1
 SWEEPS, MORE, RETURNS, ROUNDS, STEPS = 8, 40, 6, 100, 50
-"""Sweeps at most before Newton's method (OpenSim's number), and where it begins badly; how often a check may
-send back to sweeps; steps at most in all; those of one run of Newton's method."""
+"""Largest number of sweeps before Newton's method (OpenSim's number), and after a bad start; number of times
+that a check may return to sweeps; largest number of steps in all, and of one run of Newton's method."""
 TRIES = 1
-"""Searches that begin anew, after more sweeps."""
+"""Largest number of restarts, after more sweeps."""
 OFTEN = 3
-"""Steps of Newton's method that may make the path longer, if they bring it nearer to being smooth: both in turn is
-a circle."""
+"""Number of Newton's steps that may make the path longer if it becomes smoother: alternating between both
+would cycle."""
 LEAST = 1e-3
-"""A step of a gap point is at most half the gap, or this part of the length."""
+"""A step of a gap point is at most half the gap, or this fraction of the length."""
 CONVERGED = 1e-8
-"""Last step of the gap points over the length of the path. It is taken at the end, and leaves its square."""
+"""Last step of the gap points over the length of the path. It is applied at the end, and leaves its
+square."""
 NO_GAP = 1e-12
-"""Relative width of a gap below which two surfaces touch there: no way leads between them."""
+"""Relative width of a gap below which two surfaces touch: no path leads between them."""
 SAME = 1e-12
 """Relative difference of the lengths of two orders of surfaces between which the rules cannot decide: a path
 that grazes."""
@@ -70,7 +72,8 @@ that grazes."""
 
 @dataclass(frozen=True, eq=False)
 class Order:
-    """Which surfaces a path goes over: per surface whether, on which piece, and after which other (or -1)."""
+    """The surfaces that a path goes over: for each whether it does, the piece, and the previous surface (or
+    -1)."""
 
     on: list[ca.SX]
     piece: list[ca.SX]
@@ -85,12 +88,12 @@ class Order:
         return {"on": self.on, "piece": self.piece, "prev": self.prev}
 
     def unless(self, condition: SX, other: Order) -> Order:
-        """This one, or another where a condition holds."""
+        """This order, or another if a condition holds."""
         return Order(*(_choose(condition, other.parts[name], x) for name, x in self.parts.items()))
 
     @cached_property
     def depth(self) -> list[SX]:
-        """How many surfaces come before on the same piece."""
+        """Number of surfaces before each on the same piece."""
         depth = [ca.SX(0)] * len(self.on)
         for _ in range(len(self.on) - 1):
             depth = [ca.if_else(p >= 0, 1 + _pick(p, depth), 0) for p in self.prev]
@@ -98,7 +101,7 @@ class Order:
 
     @cached_property
     def gaps(self) -> tuple[list[SX], list[SX]]:
-        """Of each surface the gaps before and after it, counted along the path; -1 at points of the path."""
+        """The gaps before and after each surface, counted along the path; -1 at points of the path."""
         n = range(len(self.on))
 
         def earlier(j: int, k: int) -> SX:
@@ -119,12 +122,12 @@ class Order:
         return out
 
     def without(self, k: int) -> Order:
-        """With surface k taken out."""
+        """The order without surface k."""
         prev = [ca.if_else(p == k, self.prev[k], p) for p in self.prev]
         return Order(_set(self.on, k, 0), self.piece, _set(prev, k, -1))
 
     def placed(self, k: int, on: SX, piece: SX, prev: SX) -> Order:
-        """With surface k, which was not in it, put in after another; or not, unless `on`."""
+        """The order with surface k, which was not in it, inserted after another; unchanged unless `on`."""
         after = self.next(prev, piece)
         moved = [ca.if_else(all_of(on, after == j), k, p) for j, p in enumerate(self.prev)]
         return Order(
@@ -137,15 +140,15 @@ class Order:
 
 
 class Chain:
-    """The solver of spans of one signature. It is given all points in ground; of each surface R_GS by columns
-    and the origin in ground; whether each may be on each of its pieces; and the surfaces' numbers.
+    """The solver of spans of one signature. Its input: all points in ground; R_GS by columns and the origin
+    in ground of each surface; whether each may be on each of its pieces; and the surfaces' numbers.
 
     Args:
         surfaces: the surfaces with these numbers, a column at the end of p.
-        pieces: where each may be.
-        never: of these, where each may be only if another is there too.
+        pieces: on which each may be.
+        never: those of them on which each may be only together with another.
         n: number of points.
-        memory: of each surface, how many numbers its search goes on from (Surface.memory).
+        memory: for each surface the number of values from which its search continues (Surface.memory).
     """
 
     def __init__(
@@ -196,7 +199,7 @@ class Chain:
         return _pick(i, [p[3 * j : 3 * j + 3] for j in range(self.n)])
 
     def of_piece(self, k: int, i: SX, values: SX) -> SX:
-        """What belongs to piece i among values for all pieces of all surfaces; zero if k is never there."""
+        """The value for piece i among values for all pieces of all surfaces; zero if k is never on it."""
         at, out = sum(len(q) for q in self.pieces[:k]), ca.SX(0)
         for j, piece in enumerate(self.pieces[k]):
             out = ca.if_else(i == piece, values[at + j], out)
@@ -210,8 +213,9 @@ class Chain:
     # ---- the loop ------------------------------------------------------------------------------------------
 
     def idle(self, p: SX) -> tuple[SX, SX]:
-        """Most poses: each surface has at most one piece that comes near it, and no two meet. Then the first visits
-        find all, and the second ones change nothing: what `finish` gives of that, and whether it is not so."""
+        """The common case: each surface has at most one piece that comes near it, and no two meet. Then the
+        first visits find everything, and the second ones change nothing: the result of `finish` for it, and
+        whether this is not the case."""
         usable, first, surfaces = ca.vertsplit(self.usable(p)), 0, self.surfaces(p)
         near: list[ca.SX] = []
         piece: list[ca.SX] = []
@@ -236,7 +240,7 @@ class Chain:
                     any_ = all_of(any_, ca.logic_not(both))  # the first has the piece,
                     yields.append((j, both))  # if it is on the path
                 else:
-                    busy.append(both)  # it is rarely enough to look at one, and takes long
+                    busy.append(both)  # checking one is rarely enough, and slow
             near.append(any_)
             piece.append(at)
             ends.append((A, B))
@@ -290,8 +294,8 @@ class Chain:
         )
 
     def cost(self, surface: Surface, A: SX, B: SX, place: Any) -> SX:
-        """Of parts of a path, the one with the least cost has the surface; infinite where it does not go over
-        it. `place` counts along the path."""
+        """Among parts of a path, the one with the least cost gets the surface; infinite if it does not go
+        over it. `place` counts along the path."""
         kind, more = surface.rule(A, B)
         return ca.if_else(kind == MANDATORY, place, ca.if_else(kind == WRAPPED, 1e6 + more, np.inf))
 
@@ -304,7 +308,8 @@ class Chain:
         for k in range(self.m):
             order, A, B = self.visit(p, k, order, rows, s["plain"], s["most"])
             A, B = self.ends(p, k, A, B)
-            # What is known, off the path or only to be checked is not solved again: ends that coincide.
+            # Surfaces that are known, off the path or only to be checked are not solved again: their ends
+            # coincide.
             known = ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :]))
             idle = any_of(known, ca.logic_not(order.on[k]), checking)
             found = surfaces[k].sketched(A, ca.if_else(idle, A, B))
@@ -363,7 +368,7 @@ class Chain:
             "L": ca.if_else(checking, length, s["L"]),
             "plain": s["plain"],
         }
-        # where no way leads over all, over one less; over none there always is one
+        # if no path leads over all surfaces, omit one; a path over none always exists
         fails = any_of(stuck, lost)
         anew = self.state.split(self.nothing(s["plain"]))
         for name in ("on", "piece", "prev", "rows", "W", "phase", "count", "returns"):
@@ -417,7 +422,7 @@ class Chain:
         return left.placed(k, all_of(best < np.inf, room), piece, prev), A, B
 
     def touches(self, p: SX, k: int, row: SX) -> tuple[SX, SX]:
-        """Where the path touches and leaves surface k, in ground."""
+        """The points where the path touches and leaves surface k, in ground."""
         R, o = self.frame(p, k)
         segment = Segment.from_row(row[1:])
         return o + R @ segment.P, o + R @ segment.Q
@@ -442,7 +447,7 @@ class Chain:
 
     def finish(self, p: SX, x: SX) -> SX:
         """Per surface: whether the path goes over it, piece, gaps before and after, row; per gap X and T; (2)
-        inverted; how many surfaces had to be left out."""
+        inverted; number of omitted surfaces."""
         s = self.state.split(x)
         order, rows = Order.of_state(s), ca.vertsplit(s["rows"], WIDTH)
         out, (X, e, last) = [], (ca.vertsplit(s[name], 3) for name in ("X", "e", "last"))
@@ -488,12 +493,12 @@ class Chain:
 
 
 class GapPoints:
-    """The solver of (1) for an order that is held. It is given what the Chain is; of each surface whether the
-    path goes over it, its piece, the gaps before and after it; the directions of the gaps; where it begins;
-    whether a gap point that begins inside a surface is for the sweeps to bring out; and whether to solve.
+    """The solver of (1) for a fixed order. Its input is that of the Chain; for each surface whether the path
+    goes over it, its piece, the gaps before and after it; the directions of the gaps; the start; whether
+    sweeps handle gap points that begin inside a surface; and whether to solve.
 
-    Searches over surfaces go on from where they are, a step or two for each of its own; to their end once a step
-    of its own made the path longer, since what they leave may be more than what it looks for.
+    Searches over surfaces continue from their present state, a step or two for each step of this solver; they
+    run to the end once a step makes the path longer, since their residual may exceed the change.
     """
 
     def __init__(self, chain: Chain, memory: Sequence[int]) -> None:
@@ -565,12 +570,14 @@ class GapPoints:
             for j, (a, b, d) in enumerate(zip(X, ca.vertsplit(s["before"], 3), step, strict=True))
         ]
         exact = [any_of(ca.logic_not(here), x <= ENOUGH) for here, x in zip(on, left, strict=True)]
-        converged = all_of(largest <= CONVERGED * length, *exact)
+        sure = dot(dx, dx) >= 0  # not NaN
+        converged = all_of(sure, largest <= CONVERGED * length, *exact)
         bare = any_of(
             *(all_of(here, ca.logic_not(row.wrapped)) for here, row in zip(on, segments, strict=True))
         )
         inside = all_of(bare, s["merit"] >= 1e300, p[-2])
         lost = any_of(*(all_of(here, ca.logic_not(row[0] >= 0)) for here, row in zip(on, rows, strict=True)))
+        lost = any_of(lost, ca.logic_not(sure))
         after = {
             "X": _choose(any_of(converged, inside), X, onward),
             "rows": rows,

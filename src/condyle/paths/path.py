@@ -1,9 +1,9 @@
-"""Paths: points on bodies, and surfaces between them; and their length as a leaf that any law may ask for.
+"""Paths: points on bodies, and surfaces between them; and their length as a leaf for any law.
 
     L = constant + sum of spans                                                                            (1)
 
-The constant is what lies between points of one body. Spans (span.py) are leaves of their own: `split`
-says where a path is cut, and which surface may be on which piece. `polygon` gives points along a path, for
+The constant is the part between points of one body. Spans (span.py) are separate leaves: `split` defines
+where a path is cut, and which surface may be on which piece. `polygon` gives points along a path, for
 drawing.
 """
 
@@ -109,7 +109,7 @@ class Path(Described):
 
     @cached_property
     def every_order(self) -> Path:
-        """The same path, whose length has third derivatives too over the surfaces that know them."""
+        """The same path, with third derivatives of its length over those surfaces that provide them."""
 
         def copied(w: Wrap) -> Wrap:
             surface = copy(w.surface)
@@ -153,9 +153,9 @@ class PathLength(Leaf):
     """The length of a path [m]: (1).
 
     Attributes:
-        constant: what does not change [m].
-        stored: the same, where it is data of the machine code.
-        spans: what does.
+        constant: the constant part [m].
+        stored: the same as data of machine code.
+        spans: the variable parts.
     """
 
     path: Path
@@ -201,7 +201,7 @@ class PathLength(Leaf):
                 point.check_range(tree)
 
     def touched(self, s: View) -> SX:
-        """What drawing needs (path.py): places of all points in ground and whether they are active, then
+        """Data for drawing: places of all points in ground and whether they are active, then
         Span.touched of all spans, pieces counted along the path."""
         q = {name: s.coordinate(name) for p in self.path.points for name in p.coordinates}
         out = [p.position.at(s) for p in self.path.points]
@@ -253,8 +253,8 @@ def split(points: Sequence[Point], wraps: Sequence[Wrap]) -> tuple[SX, list[Span
 
 
 def _pieces(points: Sequence[Point], wraps: Sequence[Wrap]) -> list[tuple[int, ...]]:
-    """Where each wrap may be. Pieces on which no wrap can ever be are left out: both points are on the
-    surface's own body, and the rule says no."""
+    """Pieces on which each wrap may be, without those on which it never is, because both points are on the
+    surface's own body and the rule excludes it."""
     where = [set(range(*(w.between or (0, len(points) - 1)))) for w in wraps]
     for i in range(len(points) - 1):
         mine = [k for k, at in enumerate(where) if i in at]
@@ -271,7 +271,7 @@ def _never(w: Wrap, a: Point, b: Point) -> bool:
 
 @lookup_context()
 def _keeps_away(w: Wrap, a: Point, b: Point) -> bool:
-    """The same of points on its body."""
+    """Whether the rule excludes a surface for points on its body."""
     R, p = placed(w.X_BS)
     A, B = (R.T @ (sx(end.p) - p) for end in (a, b))
     if (near := w.surface.near(A, B)).is_constant() and not float(near):
@@ -285,13 +285,13 @@ ALONG = 17
 
 
 def numbers(path: Path) -> int:
-    """How many numbers PathLength.touched gives."""
+    """Number of values in PathLength.touched."""
     return 4 * len(path.points) + TOUCHED * sum(len(span.wraps) for span in path.length.spans)
 
 
 def polygon(path: Path, touched: Array, along: int = ALONG) -> Array:
-    """Points in ground [m], shape (..., m, 3), the same number for all states: where a point is not active or
-    a surface not touched, points coincide.
+    """Points in ground [m], shape (..., m, 3), the same number for all states: if a point is not active or a
+    surface not touched, points coincide.
 
     Args:
         touched: PathLength.touched, shape (..., numbers).
@@ -302,8 +302,8 @@ def polygon(path: Path, touched: Array, along: int = ALONG) -> Array:
 
 
 def polygon_parts(path: Path, touched: Array, along: int = ALONG) -> tuple[Array, NDArray[np.int64]]:
-    """The polygon, shape (n, m, 3), and what each point is in most states, shape (m,): a point of the path by
-    its number, or its surface by its number after those.
+    """The polygon, shape (n, m, 3), and the origin of each point in most states, shape (m,): the index of a
+    point of the path, or, after those, of a surface.
 
     Args:
         touched: PathLength.touched, shape (n, numbers).
@@ -327,7 +327,7 @@ def polygon_parts(path: Path, touched: Array, along: int = ALONG) -> tuple[Array
         R_GS = R.reshape(-1, 3, 3).transpose(0, 2, 1)
         points.append(o[:, None] + np.einsum("nij,nkj->nki", R_GS, arcs))
         touching = on != 0
-        # in states without this arc its points wait where it usually is, so that all others keep their places
+        # in states without this arc its points stay where it usually is, so that all others keep their places
         usual = np.median(place[touching]) if touching.any() else 0.0
         places.append(np.where(touching, place, usual) + 1 / 128 + s / 256)
         there.append(np.repeat(touching, along, axis=1))

@@ -1,4 +1,4 @@
-"""What a path is described by: points of bodies, and surfaces on bodies."""
+"""Elements of a path: points of bodies, and surfaces on bodies."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from condyle.tree.tree import Tree
 FARTHEST = 4 * math.pi
 """Ranges of angles beyond this raise an error [rad]."""
 METHODS = ("hybrid", "midpoint", "axial")
-"""Of OpenSim's ways over ellipsoids."""
+"""OpenSim's methods for ellipsoids."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -52,17 +52,17 @@ class Point(Described):
 
     @property
     def position(self) -> Leaf:
-        """Where it is in ground [m]."""
+        """Its position in ground [m]."""
         return StationPosition(self.body, self.p)
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """Coordinates by which it is active or not; none if it always is."""
+        """Coordinates that decide whether it is active; none if it always is."""
         return ()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """All coordinates that it depends on beside the pose of its body."""
+        """All coordinates on which it depends besides the pose of its body."""
         return self.coordinates
 
     @property
@@ -93,7 +93,7 @@ class ConditionalPoint(Point):
         body: the body or its name.
         p: in the body's frame [m], shape (3,).
         coordinate: its name.
-        range: from, to [rad, m]; both belong to it.
+        range: from, to [rad, m], inclusive.
     """
 
     other_names = ("ConditionalPathPoint",)
@@ -149,9 +149,9 @@ class MovingPoint(Point):
         p: x, y and z in the body's frame [m]: functions of a coordinate, such as `cd.functions.SimmSpline`,
             or numbers.
         coordinate: its name, or one per function.
-        range: (low, high), or one per function, or None: coordinates beyond count as at its ends, so that the
-            point stops there, and with it its share in speeds and moment arms. (OpenSim's stops too, but its
-            speeds and moment arms go on as if it did not.)
+        range: (low, high), or one per function, or None: coordinates are clipped to it, so that the point
+            stops at its ends, and with it its share in speeds and moment arms. (OpenSim's stops too, but its
+            speeds and moment arms continue.)
     """
 
     other_names = ("MovingPathPoint",)
@@ -275,7 +275,7 @@ def _ranges(given: Any) -> tuple[tuple[float, float], ...] | None:
 
 
 def place_of(p: Sequence[Any], ranges: Sequence[tuple[float, float]] | None = None) -> ca.Function:
-    """The coordinates of x, y and z -> p, a column."""
+    """The function from the coordinates of x, y and z to p, a column."""
     q = [ca.SX.sym(name) for name in ("q_x", "q_y", "q_z")]
     kept = (
         q
@@ -304,7 +304,7 @@ def _times(f: Any, factor: float) -> Any:
 
 
 def _function(f: Any, name: str) -> Any:
-    """A number, a function of this package or a user's function, as a MovingPoint keeps it."""
+    """A number, a function of this package or a user's function, in the form that a MovingPoint stores."""
     if isinstance(f, Function) and f.variables in (1, None) and not f.uses_parameters:
         return f
     if isinstance(f, (int, float, np.number)):
@@ -326,17 +326,17 @@ class Wrap(Described):
         surface: `cd.paths.Cylinder`, `Sphere`, `Ellipsoid`, `Torus` or `ImplicitSurface`.
         body: the body or its name.
         X_BS: the surface's frame in the body's; a 3-vector is a translation.
-        between: the first and last point, counted from 0, between which it may be; by default all.
+        between: the first and last point, counted from 0, between which it acts; by default all.
         name: for messages.
-        method: OpenSim's way over ellipsoids, "hybrid", "midpoint" or "axial", for its files alone; here all
-            paths are geodesics.
+        method: OpenSim's method for ellipsoids, "hybrid", "midpoint" or "axial", for files only; all paths
+            here are geodesics.
     """
 
     other_names = ("PathWrap",)
     call_hints: ClassVar = {
         "quadrant": "it belongs to the surface: cd.paths.Cylinder(0.02, quadrant='x')",
         "side": "it is the quadrant of the surface: cd.paths.Cylinder(0.02, quadrant='x')",
-        "method": "there is one, the geodesic",
+        "method": "the only method is the geodesic",
         "range": "it is between=(first, last), points counted from 0",
     }
 

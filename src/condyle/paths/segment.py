@@ -1,4 +1,4 @@
-"""A stretch of a path between two points A, B, straight or over one surface: its length and its exact
+"""A segment of a path between two points A, B, straight or over one surface: its length and its exact
 derivatives.
 
 All surfaces give the same numbers, in the surface's frame S. P and Q are the points where the path touches
@@ -61,7 +61,7 @@ SEGMENT = Columns(L=1, e_in=3, e_out=3, n_P=3, n_Q=3, across=3, along=3, P=3, Q=
 ROW = SEGMENT.ends[-1]
 """Numbers of a segment in a row."""
 SMALLEST = 1e-150
-"""Lengths below this count as this: points that coincide have a direction of zero instead of NaN."""
+"""Lengths below this are replaced by it: points that coincide have a direction of zero instead of NaN."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +76,8 @@ class Segment:
         n_Q: at Q.
         across: alpha_A, alpha_B, gamma of b [1/m].
         along: those of n [1/m].
-        P: where the path touches the surface [m]; A of a straight one.
-        Q: where it leaves [m]; B of a straight one.
+        P: point where the path touches the surface [m]; A if straight.
+        Q: point where it leaves [m]; B if straight.
         wrapped: 1 over the surface, 0 straight.
     """
 
@@ -164,8 +164,8 @@ def unit(v: SX) -> SX:
 
 
 def inverse(x: SX) -> SX:
-    """1/x of numbers above zero, to multiply by. CasADi makes a division of every product with 1/x, and in
-    lanes a division takes as long as ten products; it does not see through |1/x|."""
+    """1/x of numbers above zero, to multiply by. CasADi turns every product with 1/x into a division, and in
+    lanes a division takes as long as ten products; |1/x| prevents this."""
     return ca.fabs(1 / x)
 
 

@@ -1,6 +1,6 @@
 """Geodesics over any smooth surface f(x) = 0, f < 0 inside, with one unknown: the direction in which the path
-leaves A. ruggiero2020 (22)-(25) integrate the same geodesic as the motion of a particle, from both ends, and find four
-unknowns: both ends are tangents and both geodesics meet; here it is one.
+leaves A. ruggiero2020 (22)-(25) integrate the same geodesic as the motion of a particle, from both ends, with
+four unknowns.
 
 Half-planes about an axis k through A, one for each angle phi. In each, one line from A touches the surface:
 
@@ -18,14 +18,14 @@ by domega about n moves the path at B by M12 domega across, so that Newton's met
     domega = Y / M12,     dphi = domega / (sin(theta) J),     J = d . b - (d . n)(e_theta . b) / (e_theta . n)
     (3)
 
-with d the direction across the half-plane. On the circle of all phi the sign of Y says to which side a
-shorter path is: the search goes there until the sign changes, which it must, and then stays between. Hence it
-needs no good start. With |M12| it finds shortest paths, with the sign of M12 the nearest stationary one (a
-quadrant may force a path to a saddle of length).
+with d the direction across the half-plane. On the circle of all phi the sign of Y gives the direction to a
+shorter path: the search follows it until the sign changes, which it must, and then bisects. Hence it needs no
+good start. With |M12| it finds shortest paths, with the sign of M12 the nearest stationary one (a quadrant
+may force a path to a saddle of length).
 
-Where B is close to the surface, paths that pass it at a distance never see it. The height of B over the
-surface is then taken along the circle of curvature across the path, and where that does not help chosen, Y is
-taken where the path comes closest to B.
+If B is close to the surface, it never comes in sight of paths that pass at a distance. The height of B over
+the surface is then measured along the circle of curvature across the path, and if that fails, Y is measured
+where the path comes closest to B.
 """
 
 from __future__ import annotations
@@ -45,28 +45,28 @@ from condyle.records import dataclass
 from condyle.spatial.algebra import all_of, any_of
 
 AIMED = 1e-8
-"""Change of theta [rad] at which (1) is solved: the error that is left is its square."""
+"""Change of theta [rad] at which (1) is solved: the remaining error is its square."""
 FOUND = 1e-9
 """Change of phi [rad] at which the search ends; first-order corrections leave its square."""
 TURN, ROUNDS = 0.5, 600
-"""Longest step in phi [rad]; steps of integration at most, of all shots together."""
+"""Longest step in phi [rad]; largest number of steps of integration in all shots."""
 TOLERANCE = 1e-10
 """Difference of the extrapolations of orders 6 and 8 over the size at which a step of (2) is accepted."""
 FLAT = 1e-9
 """Curvatures and arcs over the size that count as zero."""
 LOOKS = 12
-"""Where a stretch is sampled for its deepest point."""
+"""Samples of a segment in the search for its deepest point."""
 SEQUENCE = (2, 4, 6, 8)
 """Steps of the midpoint rule that are extrapolated: order 8."""
 
 
 @dataclass(frozen=True, eq=False)
 class Level:
-    """A function whose zeros are a surface.
+    """A function whose zeros define a surface.
 
     Args:
         f: f(x, numbers) of columns of SX, negative inside.
-        count: how many numbers describe the surface.
+        count: number of values that describe the surface.
     """
 
     f: Callable[[ca.SX, ca.SX], ca.SX]
@@ -89,7 +89,7 @@ class Level:
 
     def geodesic(self, P: Array, e_in: Array, arc: Array, s: Array, numbers: Any = ()) -> Array:
         """Points of arcs of this length [m], shape (n, 1, 1), from P along e_in, shapes (n, 1, 3), at shares
-        s from 0 to 1, shape (m, 1): by Heun's method, brought back to the surface; shape (n, m, 3)."""
+        s from 0 to 1, shape (m, 1): by Heun's method, projected onto the surface; shape (n, m, 3)."""
         x, t = P[:, 0].T, e_in[:, 0].T
         points, steps = [x], 8
         for share in np.repeat(np.diff(s[:, 0]) / steps, steps):
@@ -111,7 +111,7 @@ class Level:
         return -tHt / (g * g).sum(0) * g
 
     def deepest(self, A: SX, B: SX, numbers: SX) -> SX:
-        """The point of a stretch AB with the least f; between two looks f has at most one minimum."""
+        """The point of a segment AB with the least f; between two samples f has at most one minimum."""
         d = B - A
         best, least = ca.SX(0.5), ca.SX(np.inf)
         for i in range(LOOKS):
@@ -135,11 +135,11 @@ class Start:
         kind: NONE, WRAPPED or MANDATORY.
         k: the axis of the half-planes, a unit vector from A into the surface.
         d: the half-plane at phi = 0, a unit vector across k.
-        theta: near the point that is touched there [rad].
+        theta: near the point that it touches [rad].
         rho: its distance from A [m].
-        forced: 1 where the path is to be the nearest stationary one instead of the shortest.
+        forced: 1 if the path must be the nearest stationary one instead of the shortest.
         size: of the surface [m].
-        sense: 1 or -1, which of two ways around the surface it is to go; 0 where there is no such choice.
+        sense: 1 or -1, the direction around the surface; 0 if there is no choice.
     """
 
     kind: ca.SX
@@ -192,7 +192,7 @@ class Shooting:
         name: an identifier.
         level: the surface.
         start: p -> Start.
-        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the kind looked for.
+        right: p, Start, P, e_in, Q, length of the arc -> whether a geodesic is of the required kind.
     """
 
     def __init__(
@@ -213,8 +213,7 @@ class Shooting:
     # ---- (1) -----------------------------------------------------------------------------------------------
 
     def aim(self, p: SX, start: Start, phi: SX, theta: SX, rho: SX) -> tuple[SX, SX, SX, SX]:
-        """One step of Newton's method on (1): theta, rho, whether it was small, and the sign of G where it is
-        known.
+        """One step of Newton's method on (1): theta, rho, whether it was small, and the sign of G if known.
 
         Along a ray f has a least value G(theta); sqrt(f(A) - G) is nearly linear in theta, also close to the
         surface, where G itself is a parabola (for ellipsoids it is linear in grad f(A) . e)."""
@@ -333,7 +332,7 @@ class Shooting:
         r = B - y[:3]
         X, Y, Z = dot(r, t), dot(r, b), dot(r, n)
 
-        # how far until B is in sight: the height of B is a parabola in s
+        # distance until B is in sight: the height of B is a parabola in s
         above = 1 + k_b * Z
         q = ca.fmin(k_b * Y * Y, 0.25 / ca.fmax(k_b, 1e-300))
         height = Z + ca.if_else(above > 0.5, q / (ca.sqrt(above * above + k_b * q) + above), 0)
@@ -356,7 +355,7 @@ class Shooting:
         settled = all_of(settled, ca.if_else(aiming, aimed, 1))
         settled = all_of(settled, any_of(ca.logic_not(away), seen))
 
-        # Newton's method on Y, between phis where a shorter path is to the right and to the left
+        # Newton's method on Y, between values of phi with shorter paths to the right and to the left
         M12 = y[6] * rho + y[8] + X * (y[7] * rho + y[9])
         _, g_P, _ = self.level.at(A + rho * ray.e, c)
         sign = ca.if_else(start.forced, ca.if_else(s["sign"] != 0, s["sign"], ca.if_else(M12 < 0, -1, 1)), 1)
@@ -397,8 +396,8 @@ class Shooting:
         return self.state.join(after), ca.logic_not(found)
 
     def finish(self, p: SX, x: SX) -> SX:
-        """kind, the segment, its ends, shots. NaN where the surface is hollow below the path, which would
-        leave it, where B is in sight already, and where the straight parts pass through another hill of the
+        """kind, the segment, its ends, shots. NaN if the surface is hollow below the path, which would leave
+        it, if B is in sight from the start, or if the straight parts pass through another hill of the
         surface."""
         s, start, c = self.state.split(x), Start.from_column(p[self.needs :]), self.numbers(p)
         A, B, rho, y, h = p[:3], p[3:6], s["rho"], s["y"], s["h"]
@@ -419,7 +418,7 @@ class Shooting:
         n_Q = unit(g)
         late = -dot(B - Q, n_Q) / (
             dot(t, H @ (B - Q)) / norm(g)
-        )  # what the turn changes in how soon B is in sight
+        )  # change by the turn of the distance until B is in sight
         Q, n_Q = Q + late * t, unit(n_Q + late * (H @ t) / norm(g))
         l2 = norm(B - Q)
         e_out = (B - Q) / l2
@@ -456,10 +455,10 @@ class Shooting:
         return self.aiming(), self.search()
 
     def row(self, p: SX) -> SX:
-        """kind, the segment, its ends; all NaN where no geodesic was found.
+        """kind, the segment, its ends; all NaN if no geodesic was found.
 
-        The search begins at the end that comes first by z, x, y, and only if it finds nothing at the other:
-        a path has one length, whichever way it is written."""
+        The search begins at the end that comes first by z, x, y, and only if it fails at the other: a path
+        has one length, whatever its direction."""
         A, B = p[:3], p[3:6]
         later = ca.SX(0)
         for i in (1, 0, 2):
@@ -478,7 +477,7 @@ class Shooting:
 
 
 def reverse(row: SX) -> SX:
-    """The row of the same path, written from B to A."""
+    """The row of the same path in the direction from B to A."""
     s = Segment.from_row(row[1:])
     back = Segment(
         s.L, -s.e_out, -s.e_in, s.n_Q, s.n_P, s.across[[1, 0, 2]], s.along[[1, 0, 2]], s.Q, s.P, s.wrapped

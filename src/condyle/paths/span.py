@@ -1,10 +1,10 @@
-"""Spans: the independent parts of a path, each a leaf of its own.
+"""Spans: the independent parts of a path, each a separate leaf.
 
 A path is a constant length and a sum of spans. A span begins and ends at points that are always active, and
 nothing in it reaches beyond these. It is one of
 
     straight between points of two bodies;    over one surface between two points;
-    several pieces that belong together: points that come and go, surfaces that may be on several pieces.
+    several coupled pieces: conditional points, surfaces that may be on several pieces.
 
 With the points X_i in ground, straight pieces between neighbors, and for each wrap w the piece (A, B) that
 it is on,
@@ -15,25 +15,26 @@ L_w is the geodesic over the surface (segment.py), found once, with exact first 
 point that is not active counts as the one before it. Which piece a wrap is on is OpenSim's rule: the first of
 its pieces that must go over the surface, else the one that may and grows least.
 
-Where several wraps may be on one piece, multiple_wraps.py finds which are, and the points X in the gaps
-between them. Each wrap is then between points and gap points, and L is stationary in what is free of these, x:
+If several wraps may be on one piece, multiple_wraps.py finds which are, and the points X in the gaps between
+them. Each wrap is then between points and gap points, and L is stationary in the free coordinates x of the
+gap points:
 
     L(y) = L(y, 0) - r' W r / 2,    r = dL/dx (y, 0),    W = (d2L/dx2)^-1                                  (2)
 
 W and all rows are constants. The value of r is zero; its first derivative, and thus the second of L, is
-exact: the Schur complement. Where third derivatives are needed, L(y, x) with the first derivative of x has
+exact: the Schur complement. If third derivatives are needed, L(y, x) with the first derivative of x provides
 them:
 
     L(y) = L(y, -W r)                                                                                      (3)
 
-Spans of equal `signature` have the same equations: only their numbers, their bodies and their coordinates
-differ. So one of them serves for all of them:
+Spans of equal `signature` have the same equations: only their numbers, bodies and coordinates differ. So one
+of them serves for all:
 
     twin = span.twin(numbers, bodies, coordinates)      # symbols (len(span.numbers),), names of links
     twin.at(view), twin.rate(view), twin.load(view, g, loads)
 
-with a view whose bodies and coordinates are the links by these names: `span.bodies[i]` of each member is
-where its link i goes, `span.coordinates[i]` its coordinate i, and `span.numbers` is its row of numbers.
+with a view whose bodies and coordinates have these names: `span.bodies[i]` of each member is the body of its
+link i, `span.coordinates[i]` its coordinate i, and `span.numbers` its row of numbers.
 """
 
 from __future__ import annotations
@@ -69,10 +70,10 @@ class Twinned(Composed):
     Attributes:
         points: in order; the first and the last are always active.
         wraps: surfaces, in the order in which they are tried.
-        pieces: of each wrap, where it may be: piece i is between points i and i + 1.
-        offset: how many points of the path come before.
-        never: of each wrap, those of its pieces that do not move against it and never go over it, unless
-            another surface brings them to it.
+        pieces: those on which each wrap may be: piece i is between points i and i + 1.
+        offset: number of points of the path before it.
+        never: for each wrap the pieces that do not move relative to it and never go over it, unless another
+            surface brings them to it.
     """
 
     points: tuple[Point, ...]
@@ -95,7 +96,7 @@ class Twinned(Composed):
 
     @property
     def coordinates(self) -> tuple[str, ...]:
-        """All coordinates that it asks for."""
+        """All coordinates on which it depends."""
         return tuple(dict.fromkeys(name for p in self.points for name in (*p.coordinates, *p.names)))
 
     @cached_property
@@ -104,7 +105,7 @@ class Twinned(Composed):
         return self.signature_of(lambda p: p.signature)
 
     def signature_of(self, of_point: Callable[[Point], Hashable]) -> tuple[Hashable, ...]:
-        """The same with what is asked of each point."""
+        """The signature with a given property of each point."""
         body = {name: i for i, name in enumerate(self.bodies)}
         name = {name: i for i, name in enumerate(self.coordinates)}
         return (
@@ -144,9 +145,9 @@ class Twinned(Composed):
         return ca.vertcat(ca.SX(0, 1), *out)
 
     def _fields(self) -> Iterator[tuple[Described, str]]:
-        """What holds its numbers."""
+        """The elements and fields with its numbers."""
         for p in self.points:
-            if p.stays:  # what moves has its numbers in its functions
+            if p.stays:  # moving points have their numbers in their functions
                 yield p, "p"
                 if hasattr(p, "range"):
                     yield p, "range"
@@ -158,7 +159,7 @@ class Twinned(Composed):
             yield w.surface, "quadrant"
 
     def twin(self, numbers: SX, bodies: Sequence[str], coordinates: Sequence[str] = ()) -> Self:
-        """The same with symbols for its numbers, shape (len(numbers),), and other names."""
+        """This span with symbols for its numbers, shape (len(numbers),), and other names."""
         body, name = (
             dict(zip(self.bodies, bodies, strict=True)),
             dict(zip(self.coordinates, coordinates, strict=True)),
@@ -216,8 +217,8 @@ class Span(Twinned):
 
     @cached_property
     def parts(self) -> list[Leaf]:  # type: ignore[override]
-        """Points, coordinates that some depend on, then of each wrap the body's rotation and the surface's
-        origin."""
+        """Points, coordinates of moving and conditional points, then the body's rotation and the surface's
+        origin of each wrap."""
         leaves: list[Leaf] = [p.position for p in self.points]
         leaves += [CoordinateValue(name) for name in self._switches]
         for w in self.wraps:
@@ -226,7 +227,7 @@ class Span(Twinned):
 
     @cached_property
     def _switches(self) -> list[str]:
-        """Coordinates by which points are active or not."""
+        """Coordinates that decide which points are active."""
         return list(dict.fromkeys(name for p in self.points for name in p.coordinates))
 
     # ---- geometry ------------------------------------------------------------------------------------------
@@ -252,7 +253,7 @@ class Span(Twinned):
         return out
 
     def _places(self, active: Sequence[SX], y: Sequence[SX]) -> list[SX]:
-        """Points in ground; one that is not active is where the one before it is."""
+        """Points in ground; a point that is not active coincides with the one before it."""
         X: list[ca.SX] = []
         for i, p in enumerate(self.points):
             X.append(ca.if_else(active[i], y[i], X[-1]) if p.coordinates else y[i])
@@ -272,7 +273,7 @@ class Span(Twinned):
         return ca.sum1(ca.vertcat(*(active[j] for j in before))) > 0
 
     def rows(self, *y: SX) -> SX:
-        """What solvers find, then whether points are active."""
+        """Results of the solvers, then whether points are active."""
         active = self._active(y)
         X = self._places(active, y)
         found = (
@@ -283,7 +284,7 @@ class Span(Twinned):
         return ca.vertcat(found, *(a for a, p in zip(active, self.points, strict=True) if p.coordinates))
 
     def _wrap(self, k: int, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> SX:
-        """The row of a wrap, after the piece it is on where there are several."""
+        """The row of a wrap, preceded by its piece if there are several."""
         surface, pieces, S = self.wraps[k].surface, self.pieces[k], self._in_surface(k, y, X, active)
         chosen, out = ca.SX(pieces[0]), ca.SX(0, 1)
         if len(pieces) > 1:
@@ -311,7 +312,7 @@ class Span(Twinned):
         return ca.vertcat(out, surface.row(_at(S, pieces, chosen), _at(S[1:], pieces, chosen)))
 
     def _chain(self, y: Sequence[SX], X: Sequence[SX], active: Sequence[SX]) -> SX:
-        """What multiple_wraps.py finds."""
+        """The result of multiple_wraps.py."""
 
         from condyle.paths.multiple_wraps import Chain
 
@@ -350,7 +351,7 @@ class Span(Twinned):
         return L
 
     def _wrapped(self, taken: Iterator[SX]) -> Iterator[Wrapped]:
-        """Where each wrap is, from the beginning of the rows."""
+        """The place of each wrap, from the beginning of the rows."""
         for pieces in self.pieces:
             if self.meet:
                 on, piece, before, after = ca.vertsplit(_next(taken, 4))
@@ -395,7 +396,7 @@ class Span(Twinned):
             loads.add_force(w.body, sx(_origin(w.X_BS)), force @ g)
 
     def _is_plain(self, s: View) -> bool:
-        """Whether no derivatives are taken of what a view shows (dynamics/view.py), so that (4) suffices."""
+        """Whether a view needs no derivatives (dynamics/view.py), so that (4) suffices."""
         return getattr(s, "plain", False) and bool(self.wraps) and not self._switches
 
     def _pulls(self, s: View) -> Pulls:
@@ -430,15 +431,15 @@ class Span(Twinned):
 
     @cached_property
     def switches(self) -> list[str]:
-        """What may change by a rule, as reports name it: its wraps, then its points that come and go."""
+        """Names of everything that may switch, for reports: its wraps, then its conditional points."""
         points = [f"point {i + self.offset}" for i, p in enumerate(self.points) if p.coordinates]
         return [repr(w.name or type(w.surface).__name__) for w in self.wraps] + points
 
     def branches(self, rows: SX) -> tuple[SX, SX]:
-        """Which branch each switch is on, a column, and its normal, shape (3, switches).
+        """The branch of each switch, a column, and its normal, shape (3, switches).
 
-        A wrap: 0 where the path does not go over it, else 1 + the piece that it is on, and n_P. A point:
-        whether it is active.
+        A wrap: 0 if the path does not go over it, else 1 + its piece, and n_P. A point:
+                whether it is active.
         """
         code, n = [], []
         for w in self._wrapped(iter(ca.vertsplit(rows))):
@@ -449,21 +450,21 @@ class Span(Twinned):
         return ca.vertcat(*code), ca.horzcat(*n, ca.SX.zeros(3, active))
 
     def left_out(self, s: View) -> SX:
-        """Whether no taut way over all surfaces was found, so that some are left out; then of each whether the
-        path goes over it."""
+        """Whether no taut path over all surfaces was found, so that some are omitted; then for each whether
+        the path goes over it."""
         rows = self.found(s)
         return ca.vertcat(self.left_out_of(rows), *(w.on for w in self._wrapped(iter(ca.vertsplit(rows)))))
 
     def left_out_of(self, rows: SX) -> SX:
-        """The first of these, from the rows."""
+        """The first result of `left_out`, from the rows."""
         return (
             rows[rows.numel() - 1 - sum(1 for p in self.points if p.coordinates)] if self.meet else ca.SX(0)
         )
 
     def touched(self, s: View) -> list[SX]:
-        """Of each wrap, a column (TOUCHED,): whether the path goes over it; where along the span it comes
-        (the piece, and below 1 what comes before on it); P, Q [m], e_in, e_out and the length of the arc [m],
-        in S; R_GS by columns and S's origin in ground."""
+        """Of each wrap, a column (TOUCHED,): whether the path goes over it; its place along the span (the
+        piece, plus a fraction for its order on it); P, Q [m], e_in, e_out and the length of the arc [m], in
+        S; R_GS by columns and S's origin in ground."""
         y, out = [part.shaped(part.at(s)) for part in self.parts], []
         for k, w in enumerate(self._wrapped(iter(ca.vertsplit(self.found(s))))):
             on, place = w.on if self.meet else w.row[0] > 0, w.piece + (w.before + 1) / 64
@@ -504,14 +505,14 @@ class Span(Twinned):
 
 @dataclass(frozen=True, eq=False)
 class Wrapped:
-    """Where a wrap is on its span, and its row.
+    """The place of a wrap on its span, and its row.
 
     Attributes:
         on: whether the path goes over it.
-        piece: on which piece.
+        piece: its piece.
         before: the gap before it, counted along the span (multiple_wraps.py); -1 at a point of the path.
         after: the gap after it, counted in the same way.
-        row: the rule's answer, the segment, and its ends A, B in S.
+        row: the rule's result, the segment, and its ends A, B in S.
     """
 
     on: ca.SX
@@ -532,7 +533,7 @@ class Wrapped:
 
 @dataclass(frozen=True, eq=False)
 class Pulls:
-    """The length of a span, and what changes it, in ground.
+    """The length of a span and its first derivatives, in ground.
 
     Attributes:
         L: length [m].

@@ -2,16 +2,16 @@
 
 OpenSim takes the point c of the circle in the tube's middle that is closest to the line AB, lays a cylinder
 along the tangent there and wraps over its side that faces the torus's center. Here c is closest to the
-stretch AB, and the same cylinder says where the search for the geodesic begins. A stretch that passes
-through the tube wraps, and one that has the tube between itself and the hole.
+segment AB, and the same cylinder gives the start of the search for the geodesic. A segment wraps if it passes
+through the tube, or if the tube is between it and the hole.
 
 In the plane across the tube at c, an end is outside if it is farther out than c. A path goes through the
 hole from the upper to the lower of two ends that are outside, by their angles about c: the shorter way
-around. An end that is outside alone says by its own height over which side of the tube the path comes.
-So a path has one answer, whichever way it is written. At c the line is as far from the circle as from its
-tangent, so that a path lifts off the torus without a jump.
+around. If only one end is outside, its height decides over which side of the tube the path comes. So a path
+has one result, whatever its direction. At c the line is as far from the circle as from its tangent, so that a
+path lifts off the torus without a jump.
 
-OpenSim 4.6 looks for the point closest to a circle of twice the radius, by mistake; here it is the radius.
+OpenSim 4.6 searches the point closest to a circle of twice the radius, by mistake; here it is the radius.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from condyle.trace import Number
 from condyle.trace.parameter import numbers_at
 
 ITERATIONS = 12
-"""Of Newton's method for the point of a line that is closest to a circle."""
+"""Number of Newton's steps for the point of a line that is closest to a circle."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,8 +51,8 @@ class Torus(Surface):
     Args:
         inner_radius: of the tube [m], positive.
         outer_radius: of the circle in the tube's middle [m], larger than inner_radius.
-        quadrant: the half of the torus where a path may be; see Surface. A path closest to the other half is
-            straight.
+        quadrant: the half of the torus over which a path may go; see Surface. A path closest to the other
+            half is straight.
     """
 
     other_names = ("WrapTorus",)
@@ -61,7 +61,7 @@ class Torus(Surface):
     outer_radius: Annotated[Number, quantity("m", lowest=0.0, positive=True)]
 
     def scaled_along(self, along: Array, body: Array) -> Torus:
-        """Both radii grow by the mean of the factors along x and y."""
+        """Both radii are scaled by the mean of the factors along x and y."""
         factor = float(along[:2].mean())
         return replace(
             self, inner_radius=times(self.inner_radius, factor), outer_radius=times(self.outer_radius, factor)
@@ -98,13 +98,13 @@ class Torus(Surface):
 
 
 class TorusEnds:
-    """Whether and where p = (A, B, inner_radius, outer_radius, quadrant), shape (11,), wraps."""
+    """The wrap of p = (A, B, inner_radius, outer_radius, quadrant), shape (11,), if any."""
 
     def __init__(self, p: SX) -> None:
         self.A, self.B, self.r, self.R, self.quadrant = p[:3], p[3:6], p[6], p[7], Quadrant(p[8:11])
 
     def wrapped(self) -> tuple[SX, Segment, SX, SX]:
-        """The rule's answer, the segment over the cylinder, whether it goes downward through the hole, and
+        """The rule's result, the segment over the cylinder, whether it goes downward through the hole, and
         the cylinder's frame: c and axes (inward, down, along the tube), shape (3, 4)."""
         (x, far_x), (y, far_y) = (closest(self.A, self.B, self.R, u) for u in (0, 1))
         on_x, on_y = (any_of(self.quadrant.all, self.quadrant.has(v)) for v in (x, y))
@@ -130,8 +130,8 @@ class TorusEnds:
 
 
 def closest(A: SX, B: SX, R: SX, start: float) -> tuple[SX, SX]:
-    """The point of a stretch AB that is closest to the circle, from a share of it on; and the square of how
-    far."""
+    """The point of a segment AB that is closest to the circle, searched from a fraction of it; and its
+    squared distance."""
     d, u = B - A, ca.SX(start)
     dd = ca.fmax(dot(d, d), SMALLEST)
     for _ in range(ITERATIONS):
@@ -151,7 +151,7 @@ def _far(x: SX, R: SX) -> SX:
 
 
 class TorusTube(Level):
-    """The torus as a level: where a stretch is deepest is known."""
+    """The torus as a level, whose deepest point on a segment is known."""
 
     def deepest(self, A: SX, B: SX, numbers: SX) -> SX:
         (x, far_x), (y, far_y) = (closest(A, B, numbers[1], u) for u in (0, 1))
@@ -174,7 +174,7 @@ def _start(p: SX) -> Start:
 
 
 def _taut(p: SX, start: Start, P: SX, e_in: SX, Q: SX, arc: SX) -> SX:
-    """Whether a geodesic goes through the hole the way it should, and not around the tube once more."""
+    """Whether a geodesic goes through the hole in the right direction, and not around the tube once more."""
     r, R = p[6], p[7]
     (x, y), (x2, y2), (dx, dy) = (_across(X, v) for X, v in ((P, P), (Q, Q), (P, e_in)))
     x, x2 = x + R, x2 + R
@@ -184,7 +184,7 @@ def _taut(p: SX, start: Start, P: SX, e_in: SX, Q: SX, arc: SX) -> SX:
 
 
 def _across(X: SX, v: SX) -> tuple[SX, SX]:
-    """What v has inward and down, in the plane across the tube at X."""
+    """Components of v inward and down, in the plane across the tube at X."""
     return -dot(unit(ca.vertcat(X[0], X[1], 0)), v), -v[2]
 
 

@@ -1,7 +1,8 @@
-"""Surfaces that a path may wrap over, each in a frame S of its own.
+"""Surfaces that a path may wrap over, each in its own frame S.
 
-A surface says by OpenSim's rules whether a path between two points goes over it and on which side, and finds
-the geodesic: a row of numbers (segment.py) from a solver that is compiled once for all surfaces of its kind.
+A surface decides by OpenSim's rules whether a path between two points goes over it and on which side, and
+finds the geodesic: a row of numbers (segment.py) from a solver that is compiled once for all surfaces of its
+kind.
 
 A new surface is a subclass with numbers, rule and row, and its signature if its equations are not determined
 by its class.
@@ -45,7 +46,7 @@ QUADRANTS = {
 }
 DIRECTION = quantity("-", 3)
 WIDTH = 1 + ROW + 6
-"""Numbers of a row: the rule's answer, the segment, and the ends A, B that it was found for."""
+"""Numbers of a row: the rule's result, the segment, and the ends A, B for which it was found."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -54,15 +55,15 @@ class Surface(Described):
 
     Attributes:
         quadrant: the half of the surface that a path may pass over, by an axis of S: "x", "-x", .., "-z"; or
-            "all". Or a direction in S, shape (3,): with a `cd.Discrete` in it a path keeps the side that this
-            says, (0, cd.Discrete("side", 1.0), 0), until it is changed.
+            "all". Or a direction in S, shape (3,): with a `cd.Discrete` in it, (0, cd.Discrete("side", 1.0),
+            0), a path keeps its side until the variable is changed.
     """
 
     quadrant: str | Numbers = field(default="all", kw_only=True)
 
     room = "paths."
     several: ClassVar[bool] = True  # may say WRAPPED beside MANDATORY
-    every_order: ClassVar[bool] = False  # lengths have third derivatives too, where a surface knows them
+    every_order: ClassVar[bool] = False  # lengths have third derivatives too, if a surface provides them
     knows: ClassVar[bool] = False  # third derivatives
     closed: ClassVar[bool] = False  # a row takes no longer than the rule
     memory: ClassVar[int] = 0  # numbers from which a search for ends nearby goes on
@@ -84,37 +85,37 @@ class Surface(Described):
             )
 
     def scaled_along(self, along: Array, body: Array) -> Surface:
-        """Itself on a body of another size.
+        """The surface on a scaled body.
 
         Args:
             along: factors along its own axes x, y, z, shape (3,).
             body: factors along the axes of its body, shape (3,).
         """
         raise DescriptionError(
-            f"surface {self!r} is not known to scale, and its body has the factors {body}; give that body the "
+            f"surface {self!r} cannot be scaled, and its body has the factors {body}; give that body the "
             "factors 1"
         )
 
     def drawn(self, size: float) -> Sequence[Drawing]:
-        """What a viewer draws of it in S: nothing, unless a surface says otherwise.
+        """Shapes that a viewer draws in S: none by default.
 
         Args:
-            size: of the scene [m], for what has no size of its own.
+            size: of the scene [m], for surfaces without a size.
         """
         return ()
 
     def numbers(self) -> SX:
-        """What solvers are given beside A and B, a column."""
+        """Input of solvers besides A and B, a column."""
         raise TypeError(f"{type(self).__name__} needs numbers")
 
     @property
     def signature(self) -> Hashable:
-        """Surfaces with equal ones have the same equations: their `numbers` and their quadrants differ
-        alone."""
+        """Surfaces with equal signatures have the same equations: only their `numbers` and quadrants
+        differ."""
         return type(self), bool(self.parameters())
 
     def solver_input(self, A: SX, B: SX) -> SX:
-        """What a solver is given: A, B, numbers, quadrant."""
+        """Input of a solver: A, B, numbers, quadrant."""
         return ca.vertcat(A, B, self.numbers(), self.side())
 
     def side(self) -> SX:
@@ -127,33 +128,33 @@ class Surface(Described):
         return c / norm(c)
 
     def rule(self, A: SX, B: SX) -> tuple[SX, SX]:
-        """NONE, WRAPPED or MANDATORY for ends in S, and how much longer than straight the path is [m]."""
+        """NONE, WRAPPED or MANDATORY for ends in S, and the excess of the path over the straight line [m]."""
         raise TypeError(f"{type(self).__name__} needs a rule")
 
     def near(self, A: SX, B: SX) -> SX:
-        """Zero only where the rule says NONE: a quick look before it is asked."""
+        """Zero only if the rule gives NONE: a quick check before it is evaluated."""
         return self.rule(A, B)[0] != NONE
 
     def row(self, A: SX, B: SX) -> SX:
-        """The row for ends in S, shape (WIDTH,); all NaN where no geodesic was found."""
+        """The row for ends in S, shape (WIDTH,); all NaN if no geodesic was found."""
         raise TypeError(f"{type(self).__name__} needs a row")
 
     def sketched(self, A: SX, B: SX) -> tuple[SX, SX, SX]:
-        """The row, perhaps a rough one, how far it is off (what a search has left), and the memory."""
+        """The row, perhaps a rough one, its residual, and the memory."""
         return self.row(A, B), ca.SX(0), ca.SX.zeros(self.memory)
 
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
-        """The same. Where the ends are `near` those that the memory is of, a search may go on from there: by a
-        step or two where this is 1, to its end where it is 2. Else it finds the row."""
+        """As `sketched`. If the ends are `near` those of the memory, a search may continue from it: by a step
+        or two if `near` is 1, to its end if it is 2. Else it starts from the beginning."""
         return self.sketched(A, B)
 
     def over(self, A: SX, B: SX, row: SX) -> SX:
-        """The length between ends in S, of the row for them, with its derivatives [m]."""
+        """The length between ends in S from their row, with its derivatives [m]."""
         return Segment.from_row(row[1:]).moving(A - row[WIDTH - 6 : WIDTH - 3], B - row[WIDTH - 3 :])[0]
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
         """Points of an arc in S, for drawing, shape (..., 3): a cubic with its ends and tangents, unless a
-        subclass knows better.
+        subclass overrides it.
 
         Args:
             P: first end [m], shape (..., 3).
@@ -209,8 +210,8 @@ def _function(law: Callable[[SX], SX], needs: int) -> ca.Function:
 
 @cache
 def _closed_form(name: str, needs: int) -> Solver:
-    """A closed form as a solver: compiled once, and its row is constant for derivatives. It is asked for only
-    where the path comes near."""
+    """A closed form as a solver: compiled once, with a row that is constant for derivatives. It is evaluated
+    only if the path comes near."""
 
     def found(p: SX) -> SX:
         kind, segment = getattr(cylinder_sphere, name)(p)
@@ -251,7 +252,7 @@ class Cylinder(_Round):
         return ca.vertcat(sx(self.radius), sx(self.length))
 
     def scaled_along(self, along: Array, body: Array) -> Cylinder:
-        """Its radius grows by the mean of the factors along x and y."""
+        """Its radius is scaled by the mean of the factors along x and y."""
         return replace(self, radius=times(self.radius, along[:2].mean()), length=times(self.length, along[2]))
 
     def drawn(self, size: float) -> list[Drawing]:
@@ -269,7 +270,7 @@ class Cylinder(_Round):
 @dataclass(frozen=True, eq=False, repr=False)
 class Sphere(_Round):
     """A sphere that paths wrap over, about the origin of S. (`cd.contact.Sphere` touches other surfaces,
-    `cd.shapes.Sphere` is something to draw.)
+    `cd.shapes.Sphere` is only drawn.)
 
     Args:
         radius: [m], positive.
@@ -284,7 +285,7 @@ class Sphere(_Round):
         return sx(self.radius)
 
     def scaled_along(self, along: Array, body: Array) -> Sphere:
-        """Its radius grows by the mean of the body's factors."""
+        """Its radius is scaled by the mean of the body's factors."""
         return replace(self, radius=times(self.radius, body.mean()))
 
     def drawn(self, size: float) -> list[Drawing]:
@@ -302,8 +303,8 @@ class Ellipsoid(Surface):
     (`cd.Ellipsoid` is a joint, `cd.contact.Ellipsoid` touches, `cd.shapes.Ellipsoid` is only drawn.)
 
     Args:
-        radii: half axes [m], shape (3,), positive. Parameters are not allowed: geodesics have no derivatives
-            by them.
+        radii: half axes [m], shape (3,), positive. Parameters are not allowed, because geodesics have no
+            derivatives by them.
         quadrant: see Surface.
     """
 
@@ -335,7 +336,7 @@ class Ellipsoid(Surface):
         return sx(self.radii)
 
     def along(self, P: Array, Q: Array, e_in: Array, e_out: Array, arc: Array, s: Array) -> Array:
-        """The cubic, brought out to the surface along rays from the center."""
+        """The cubic, projected to the surface along rays from the center."""
         x = super().along(P, Q, e_in, e_out, arc, s)
         return x / np.linalg.norm(x / np.array(self.radii), axis=-1, keepdims=True)
 
@@ -353,11 +354,12 @@ class Ellipsoid(Surface):
         from condyle.paths.ellipsoid_halves import solvers
 
         p = self.solver_input(A, B)
-        coarse, fine, _ = solvers()
+        coarse, finer, halves, _ = solvers()
         first = look_up(coarse, p)
-        found = look_up(fine, ca.vertcat(p, first[: LeastLength.width]))
+        second = look_up(finer, ca.vertcat(p, first[:-1]))
+        found = look_up(halves, ca.vertcat(p, second[:-1]))
         bad = all_of(found[0] != NONE, ca.logic_not(found[WIDTH]))
-        memory = ca.vertcat(all_of(first[0] != NONE, first[WIDTH]), first[LeastLength.width : -1])
+        memory = ca.vertcat(all_of(first[0] != NONE, first[WIDTH]), first[LeastLength.width - 6 : -1])
         return ca.if_else(bad, float("nan"), found[:WIDTH]), memory
 
     def sketched(self, A: SX, B: SX) -> tuple[SX, SX, SX]:
@@ -365,13 +367,13 @@ class Ellipsoid(Surface):
 
         found = look_up(solvers()[0], self.solver_input(A, B))
         ok = all_of(found[0] != NONE, found[WIDTH])
-        return found[:WIDTH], ca.logic_not(found[WIDTH]), ca.vertcat(ok, found[LeastLength.width : -1])
+        return found[:WIDTH], ca.logic_not(found[WIDTH]), ca.vertcat(ok, found[LeastLength.width - 6 : -1])
 
     def resumed(self, A: SX, B: SX, memory: SX, near: SX) -> tuple[SX, SX, SX]:
         from condyle.paths.ellipsoid_halves import solvers
 
         go = ca.if_else(memory[0], near, 0)
-        found = look_up(solvers()[2], ca.vertcat(self.solver_input(A, B), memory[1:], go))
+        found = look_up(solvers()[3], ca.vertcat(self.solver_input(A, B), memory[1:], go))
         good = found[WIDTH + 1]
         enough = all_of(go, any_of(good > 0, found[0] == NONE))
         on = found[:WIDTH], found[WIDTH], ca.vertcat(good, found[WIDTH + 2 : -1])

@@ -13,6 +13,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, warn
 from condyle.io.markers import Markers
+from condyle.native.machine.notice import announced
 from condyle.opensim import read_external_loads, read_osim
 from condyle.personal.anthropometry import generic_stature, role
 from condyle.personal.dynamics import find_masses
@@ -66,6 +67,7 @@ twice the range, just enough to hold coordinates that no marker determines.
         "anatomical": "it is markers=",
     }
 )
+@announced
 def personalize(
     model: System | str | Path,
     trials: Markers | str | Path | Sequence[Markers | str | Path],

@@ -19,6 +19,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, QualityWarning, UnknownNameError, check_name
 from condyle.fit.frames import Frames
 from condyle.integrate.trajectory import Trajectory
+from condyle.native.machine.notice import announced
 from condyle.presentation import Block, Display, cut, span
 from condyle.quality import Quality, Verdict
 from condyle.records import dataclass
@@ -193,6 +194,7 @@ def _no_steps(_: str) -> AbstractContextManager[None]:
 
 
 @with_call_hints({"loads": "it is external_loads="})
+@announced
 def analyze(
     system: System,
     motion: Table | Motion | Trajectory | Frames,

@@ -21,7 +21,7 @@ from condyle.fit.goals import Coordinate, Goal
 from condyle.fit.layout import BEFORE, INFO, OWN, STAY, Layout, has_loops
 from condyle.fit.missed_goals import check_missed_goals
 from condyle.fit.observability import NormalMatrices
-from condyle.integrate.progress import check_progress, shown
+from condyle.integrate.progress import check_progress, reported
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import Model, description
@@ -44,10 +44,10 @@ TIGHTEST = 1e-12
 """Tightest tolerance of constraints: sums over a long chain of bodies have no more digits."""
 
 VIOLATED = 1e-6
-"""Share of the system's length by which a pose may violate what acts one way."""
+"""Fraction of the system's length by which a pose may violate unilateral constraints."""
 
 SINGLE = 16
-"""So many single frames are solved without machine code."""
+"""Number of single frames that are solved without machine code."""
 
 PLACES = 8
 """Random poses at which the Jacobian of a joint is evaluated."""
@@ -72,13 +72,13 @@ def assemble(
     a good start matters. A RuntimeWarning is raised if the constraints hold but the goals were still
     improving when the method gave up, as at singular positions; if it stopped far from the goals where they
     have no slope but no minimum either, as for a pendulum that points straight away from its target; and if
-    stations or their targets are far larger than the system, as positions in millimeters are.
+    stations or their targets are far larger than the system, as if they were in millimeters.
 
     Args:
-        system: whose configuration is wanted.
-        state: where the search starts.
-        goals: what to approach: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or
-            a Goal of your own. Without goals the nearest configuration is found: the least sum of squares of
+        system: to assemble.
+        state: start of the search.
+        goals: targets: `cd.goals.Station`, `Orientation`, `Distance`, `Coordinate`, `Custom`, or a
+            user-defined Goal. Without goals the nearest configuration is found: the least sum of squares of
             changes, with the weights of `system.project`.
         locked: names of speeds that do not take part; those that are locked in the state or prescribed by
             motions do not either.
@@ -94,8 +94,8 @@ def assemble(
         The State, with q and u changed.
 
     Raises:
-        ConstraintError: no configuration nearby satisfies the constraints. It names those that are violated,
-            and by how much.
+        ConstraintError: no configuration nearby satisfies the constraints. It lists the violated ones, with
+            amounts.
         CondyleError: invalid arguments.
     """
     check_state("assemble", system, state)
@@ -154,12 +154,12 @@ def assemble_frames(
     bodies do. A frame whose constraints cannot be met is named in `Frames.failures`, and the next one starts
     from the last good one. The run can be interrupted (Ctrl-C): it returns the frames until then. The frame
     that misses its goals most is solved again: `failures` lists it if it could come nearer from another
-    start. A warning is raised if stations or targets are far larger than the system, as positions in
-    millimeters are.
+    start. A warning is raised if stations or targets are far larger than the system, as if they were in
+    millimeters.
 
     Args:
-        system: whose configurations are wanted.
-        state: where the first frame starts.
+        system: to assemble.
+        state: start of the first frame.
         goals: targets of shape (T, ...), or of one frame for all. NaN: not measured in this frame. A
             coordinate that no goal and no constraint depends on keeps its value from frame to frame.
         t: times [s], shape (T,). Without them there are no speeds, and nothing in the system may depend on
@@ -230,12 +230,11 @@ def follow(
     ) -> Frames:
         return _run(start.system, start, goals, locked, limits, accuracy, t, report, normal)
 
-    report, stop = shown("assemble") if progress is True else (progress or None, None)
+    report, stop = reported(who.replace("_", " "), progress)
     try:
         return check_missed_goals(who, run(state, goals, t, report, normal), run)
     finally:
-        if stop is not None:
-            stop()
+        stop()
 
 
 def follow_each(
@@ -247,8 +246,8 @@ def follow_each(
     q: Array,
     normal: NormalMatrices | None = None,
 ) -> Frames:
-    """Frames that follow goals, each from a pose of its own, q (T, nq); with `normal` they stay there, and
-    their matrices are written to it."""
+    """Frames that follow goals, each from its own start q (T, nq); with `normal` they do not move, and their
+    matrices are written to it."""
     return _run(state.system, state, goals, dict(state.locked), limits, accuracy, t, None, normal, q)
 
 
@@ -284,7 +283,7 @@ def _stands(state: State, limits: Limits, locked: dict[str, Any], tolerance: flo
 
 
 def _stay(state: State) -> tuple[Goal, ...]:
-    """Goals that keep every coordinate where it is, with the weights of projection."""
+    """Goals that hold every coordinate, with the weights of projection."""
     weights = scales.weights(state.system.bodies)[0]
     return tuple(
         Coordinate(*each, weight=w**2)
@@ -345,7 +344,7 @@ def _run(
         **tables,
         **normal.streams(system.nu, system.compiled.model.equations("position")),
     }
-    # of one frame nothing is left
+    # nothing remains of a single frame
     with contextlib.suppress(*[KeyboardInterrupt] * (T > 1)), lapack.one_thread():
         program.run(
             ws, streams, {"frames": T}, progress=report and (lambda ws: report(float(ws["frame"][0]) / T))
@@ -357,7 +356,7 @@ def _run(
 
 
 def _stopped(state: State, low: Array, high: Array, rate_of: Sequence[int]) -> tuple[Array, Array]:
-    """The same within the stops of coordinates (cd.constraints.Stop)."""
+    """The bounds, also within the stops of coordinates (cd.constraints.Stop)."""
     system = state.system
     values = dict(zip(system.parameters, state.parameters, strict=True))
     for name in system.constraints.unilateral:
@@ -466,8 +465,8 @@ def _turning(system: System) -> dict[int, float]:
 def _program(
     system: System, layout: Layout, rate_of: tuple[int, ...], frames: int
 ) -> tuple[Program | Interpreted, dict[str, Array]]:
-    """What solves so many frames of a system with a layout of goals, kept with the system and on disk: machine
-    code, or for the first single frames, which would wait for it, the loop as Python runs it."""
+    """The solver for a number of frames of a system with a layout of goals, cached with the system and on
+    disk: machine code, or for the first single frames, to avoid compiling, a loop in Python."""
     compiled, key = system.compiled, ("assemble", layout)
     turning = compiled.remembered("turning", lambda: _turning(system))
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Measured = float | Mapping[str, float] | Trajectory | tuple[Trajectory, float | Mapping[str, float]]
-"""What a measure may give: a number, numbers by name, a run, or a run and numbers."""
+"""Results of a measure: a number, numbers by name, a run, or a run and numbers."""
 
 
 @with_call_hints()
@@ -34,30 +34,30 @@ def compare(
     reference: str | None = None,
     repeat: int = 3,
 ) -> Comparison:
-    """The same task with several models, integrators, accuracies, contact laws or tendon models: what each
-    answers, whether it got through, and how long it takes.
+    """The same task with several models, integrators, accuracies, contact laws or tendon models: the results
+    of each, whether it finished, and its time.
 
         runs = {a: {"accuracy": a} for a in (1e-3, 1e-6, 1e-9)}
         cd.compare(runs, lambda options: cd.simulate(system, state, 2.0, **options))
 
     Args:
-        alternatives: names, and what the measure is called with: a System, options of a study, anything.
+        alternatives: names, and arguments of the measure: a System, options of a study, anything.
         measure: does the task with one of them, and returns a number, numbers by name, a run
-            (`cd.simulate`), or a run and numbers: what the alternatives are compared by. Of a run these are,
-            without numbers of its own, the variables at its end.
+            (`cd.simulate`), or a run and numbers for the comparison; for a run alone, the variables at its
+            end.
         reference: the alternative that counts as true; by default the last one.
-        repeat: how often each runs, after a first time that compiles; the shortest counts.
+        repeat: number of calls of each, after a first one that compiles; the shortest counts.
 
     Returns:
         A Table with a row for each alternative, see `Comparison`. Its columns: what was measured; NAME error,
         the difference from the reference; and of runs steps, rejections, evaluations and the largest change
-        of total energy (J), which says how stable a run is where nothing takes energy away; finished, 1 if it
+        of total energy (J), which shows the stability of a run without dissipation; finished, 1 if it
         came to its end; first, and again, processor time of the first call, which compiles, and of later ones
         (s).
     """
     if not isinstance(alternatives, Mapping) or not alternatives:
         raise DescriptionError(
-            "compare: alternatives: expected a mapping from names to what the measure is called with, got "
+            "compare: alternatives: expected a mapping from names to arguments of the measure, got "
             f"{alternatives!r}"
         )
     if not callable(measure):
@@ -88,7 +88,7 @@ def compare(
     for key in dict.fromkeys(k for _, own in rows for k in own):
         if key in found:
             raise DescriptionError(
-                f"compare: the measure gives a number {key!r}, as a column of what runs take is called; choose another name"
+                f"compare: the measure gives a number {key!r}, which is the name of a column on the cost of runs; choose another name"
             )
         found[key] = [own.get(key, np.nan) for _, own in rows]
     units = [{"first": "s", "again": "s", "energy change": "J"}.get(key, "") for key in found]
@@ -97,7 +97,7 @@ def compare(
 
 
 def _row(measure: Callable[[T], Measured], alternative: T, repeat: int) -> tuple[dict[str, float], Any]:
-    """What was measured, and what it took."""
+    """The measured numbers, and their cost."""
     times = []
     for _ in range(1 + repeat):
         start = time.process_time()
@@ -129,7 +129,7 @@ def _row(measure: Callable[[T], Measured], alternative: T, repeat: int) -> tuple
 
 
 class Comparison(Table):
-    """What alternatives answer and take, a row for each.
+    """Results and cost of alternatives, a row for each.
 
     Attributes:
         alternatives: their names, in the order of the rows.

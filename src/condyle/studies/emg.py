@@ -2,8 +2,8 @@
 
     raw  ->  band-pass (20 to 400 Hz)  ->  absolute value  ->  low-pass (6 Hz): the envelope  ->  over a maximum
 
-A muscle is on while its envelope is above its value at rest by so many standard deviations, for some time (Hodges and
-Bui, Electroencephalography and Clinical Neurophysiology 101, 511-519, 1996).
+A muscle is on while its envelope is above its value at rest by a number of standard deviations, for some time
+(Hodges and Bui, Electroencephalography and Clinical Neurophysiology 101, 511-519, 1996).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class EMG(Display, ExplainsCalls):
         Args:
             activations: of `cd.static_optimization`, of the same clock.
             muscles: {channel: muscle}; channels with the name of a muscle by default.
-            longest: lag [s] up to which is looked for.
+            longest: largest lag [s] of the search.
 
         Returns:
             a Table with a row per channel (0, 1, ...): correlation without a lag, the best one, the lag of the
@@ -104,7 +104,7 @@ class EMG(Display, ExplainsCalls):
         if inside.sum() < 8:
             raise ShapeError(
                 f"EMG.compare: activations from {t[0]:g} to {t[-1]:g} s and EMG from {own[0]:g} to {own[-1]:g} s have "
-                "fewer than 8 times together: are they of one clock?"
+                "fewer than 8 common times: do they have the same clock?"
             )
         step = float(np.diff(t).mean())
         lags = step * np.arange(-round(longest / step), round(longest / step) + 1)
@@ -158,7 +158,7 @@ class EMG(Display, ExplainsCalls):
             events: `cd.gait_events(loads)` of the trial.
             muscles: {channel: muscle}; channels with the name of a muscle by default.
             side: whose strikes begin the cycles: that of the muscles.
-            longest: lag [s] up to which is looked for, as for `compare`.
+            longest: largest lag [s] of the search, as for `compare`.
 
         Raises:
             DescriptionError: no whole stride in which both were recorded, or no channel is a muscle's.
@@ -240,14 +240,14 @@ def emg(
 
     Args:
         data: a Table of channels (`cd.read_table`, .sto, .mot, .csv) or what `cd.read_c3d` returns,
-            whose analog channels count.
+            whose analog channels are used.
         channels: which, or {channel: name to give it}; all by default.
-        band: [Hz] that raw signals are filtered to; the upper one is brought below half of the rate. None for data
-            that are rectified or envelopes already.
+        band: pass band [Hz] for raw signals; the upper limit is kept below half of the rate. None for
+            rectified data or envelopes.
         envelope: cut-off frequency [Hz] of the envelope.
         notch: of the mains, 50 or 60 [Hz].
         normalize: "maximum": each channel's own maximum is 1. {name: value}, or a Table of maximum voluntary
-            contractions, which is processed alike and whose maxima count. None: units stay.
+            contractions, which is processed alike and whose maxima are used. None: units are unchanged.
 
     Raises:
         DescriptionError: rates that are too low, channels that are silent.

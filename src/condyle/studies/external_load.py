@@ -20,11 +20,12 @@ from condyle.table import Table, after_events
 from condyle.tree.body import Body
 
 LATE = 0.5
-"""By this part of its mean step a motion may begin before the loads or end after them: rounded times."""
+"""Fraction of its mean step by which a motion may begin before the loads or end after them, for rounded
+times."""
 
 
 _CYCLES = [0, 1, 2, 0, 1, 6, 7, 8, 6, 7, 3, 4, 5]
-"""Force, torque, point as `_sampled` has them: products of vectors are then products of slices."""
+"""Force, torque, point in the layout of `_sampled`: products of vectors are then products of slices."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,15 +36,14 @@ class ExternalLoad(ExplainsCalls):
         cd.ExternalLoad("calcn_r", grf, force="ground_force_v", point="ground_force_p",
                         torque="ground_torque_")
 
-    Between its rows the Table is interpolated by natural cubic splines. Where the force is zero the point
-    does not matter and may be NaN or zero, as force plates write it: it is then taken to go straight from the
-    last known point to the next, so that the splines do not see a jump.
+    Between its rows the Table is interpolated by natural cubic splines. If the force is zero the point does
+    not matter and may be NaN or zero, as in files of force plates: it is then interpolated linearly between
+    known points, so that the splines have no jump.
 
     Args:
         body: the body or its name.
         table: force [N], point [m], torque [N m] over time.
-        force: names of its three columns, or what they begin with: the three columns that begin so, in
-            their order.
+        force: names of its three columns, or the common beginning of three names, in their order.
         point: names, as for force; the body's origin by default.
         torque: names, as for force; no torque by default.
         frame: in which force and torque are expressed, "ground" or the name of a body.
@@ -88,7 +88,7 @@ class ExternalLoad(ExplainsCalls):
                 i = int(np.argmin(np.isfinite(x)))
                 raise ShapeError(
                     f"ExternalLoad on {self._name!r}: {name!r} is {x[i]} at t = "
-                    f"{self.table.time[i]:g} s: fill the gap, or write 0 where nothing acts"
+                    f"{self.table.time[i]:g} s: fill the gap, or write 0 if nothing acts"
                 )
 
     @property
@@ -134,7 +134,7 @@ class ExternalLoad(ExplainsCalls):
         return self._in_ground(motion, _sampled((self,), motion)[:, 0].copy())  # which are the caller's
 
     def _in_ground(self, motion: Motion, x: Array) -> tuple[Array, Array, Array]:
-        """The same from what was recorded, shape (m, 13)."""
+        """Point, force and torque in ground from recorded values, shape (m, 13)."""
         name = system_body(motion, self.body)
         force, p, torque = x[:, :3], x[:, 5:8], x[:, 10:]
         if self.frame != "ground":
@@ -181,7 +181,7 @@ class ExternalLoad(ExplainsCalls):
 
 @dataclass
 class _Recorded:
-    """Curves through the columns of a Table, for as long as its numbers do not change.
+    """Curves through the columns of a Table, valid while its numbers do not change.
 
     Attributes:
         numbers: times and values of the Table, as they are in memory (NaN is like any other), and names.
@@ -196,8 +196,8 @@ _recorded: WeakKeyDictionary[Table, _Recorded] = WeakKeyDictionary()
 
 
 def _sampled(loads: Sequence[ExternalLoad], motion: Motion) -> Array:
-    """What several loads of one Table have at the times of a motion, shape (m, loads, 13): force and point,
-    each with its first two components again after it, then torque; zero for what is not given."""
+    """Values of several loads of one Table at the times of a motion, shape (m, loads, 13): force and point,
+    each followed by its first two components again, then torque; zero for missing ones."""
     table, t = loads[0].table, motion.t
     time, known = table.time, _recorded.get(table)
     numbers = time.tobytes(), table.values.tobytes(), table.names
@@ -252,7 +252,7 @@ def system_body(motion: Motion, body: Body | str) -> str:
     """The name of a body, which may not be ground."""
     found = motion.system.body(body)
     if found.is_ground:
-        raise DescriptionError("ExternalLoad: a load on ground moves nothing; name the body that it acts on")
+        raise DescriptionError("ExternalLoad: a load on ground has no effect; name the body that it acts on")
     return found.name
 
 
@@ -260,14 +260,14 @@ class LoadWrenches(dict[str, Array]):
     """Wrenches about ground's origin, in ground [N m, N], shape (m, 6), by body.
 
     Attributes:
-        given: the loads that they come from.
+        given: the original loads.
     """
 
     given: Sequence[ExternalLoad] = ()
 
 
 def loads_on(motion: Motion, external_loads: Any) -> LoadWrenches:
-    """What external loads do to the bodies of a motion."""
+    """Wrenches of external loads on the bodies of a motion."""
     if external_loads is None:
         return LoadWrenches()
     several = isinstance(external_loads, Iterable) and not isinstance(external_loads, (Table, str, Mapping))

@@ -31,12 +31,12 @@ ROUNDING = 1e-10
 
 @dataclass(frozen=True, eq=False)
 class HeldContacts:
-    """What holds the bodies of a motion.
+    """Constraints that hold the bodies of a motion.
 
     Attributes:
         names: of the contacts.
         G: rows of (1), zero where contacts are apart, shape (m, n, k, nu): k is 1 or 3.
-        g: what accelerations have without udot, shape (m, n, k).
+        g: accelerations without udot, shape (m, n, k).
         axes: along which they are held, in ground, shape (m, n, k, 3).
     """
 

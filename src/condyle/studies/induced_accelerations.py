@@ -1,4 +1,4 @@
-"""`cd.induced_accelerations`: what each force contributes to each acceleration.
+"""`cd.induced_accelerations`: contributions of each force to each acceleration.
 
 Accelerations follow from forces by linear equations, constraints and locks included:
 
@@ -29,6 +29,7 @@ from condyle.fit.frames import Frames
 from condyle.forces.base import GROUPS
 from condyle.integrate.trajectory import Trajectory
 from condyle.model.operators import columns
+from condyle.native.machine.notice import announced
 from condyle.presentation import Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 VELOCITY = "velocity"
 UNEXPLAINED = 10.0
-"""[%] of the largest acceleration that forces may leave unexplained: as reserves of static optimization."""
+"""[%] of the largest acceleration that forces may leave unexplained, like reserves of static optimization."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -87,7 +88,7 @@ class InducedAccelerations(Display, Judged):
         return tuple(self.tables)
 
     def __getitem__(self, cause: str) -> Table:
-        check_name("cause", cause, self.tables, "what contributes to one acceleration is result.of('knee')")
+        check_name("cause", cause, self.tables, "contributions to one acceleration are result.of('knee')")
         return self.tables[cause]
 
     def __iter__(self) -> Iterator[str]:
@@ -127,7 +128,7 @@ class InducedAccelerations(Display, Judged):
         )
 
     def of(self, name: str) -> Table:
-        """What contributes to one acceleration: a Table with a column per cause.
+        """The contributions to one acceleration: a Table with a column per cause.
 
         Args:
             name: a column of `total`.
@@ -139,7 +140,7 @@ class InducedAccelerations(Display, Judged):
 
     @with_call_hints(skip=1)
     def plot(self, name: str, **options: Unpack[PlotOptions]) -> AxesLike:
-        """Draw what contributes to one acceleration over time. Options and what is returned are those of
+        """Draw the contributions to one acceleration over time. Options and result are those of
         `Table.plot`."""
         from condyle.table.panels import Source, for_people
         from condyle.table.plots import draw
@@ -164,6 +165,7 @@ class InducedAccelerations(Display, Judged):
 
 
 @with_call_hints({"replace": "it is rigid={force: constraint}", "contacts": "it is rigid='contacts'"})
+@announced
 def induced_accelerations(
     system: System,
     motion: Table | Motion | Trajectory | Frames,
@@ -177,7 +179,7 @@ def induced_accelerations(
     lowpass: float | None = None,
     state: State | None = None,
 ) -> InducedAccelerations:
-    """What velocities, gravity, each muscle and each other force contribute to each acceleration.
+    """Contributions of velocities, gravity, each muscle and each other force to each acceleration.
 
     The contribution of a force includes the constraint reactions that it causes; all contributions add up to
     the total accelerations. All frames and forces are one native call.
@@ -212,8 +214,8 @@ def induced_accelerations(
     check_system("induced_accelerations", system, "motion")
     if laws := [*system.compiled.model.reaction_laws]:
         raise DescriptionError(
-            f"induced_accelerations: force {laws[0]!r} asks for reactions of joints: it is no cause by itself, each "
-            "other one causes a part of it; leave it out: system.copy(forces={name: None})"
+            f"induced_accelerations: force {laws[0]!r} asks for reactions of joints: it is not an independent cause, since each "
+            "other force causes a part of it; disable it: system.copy(forces={name: None})"
         )
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     groups = groups or (GROUPS if isinstance(motion, Trajectory) and forces is None else NOT_ACTUATED)
@@ -302,7 +304,7 @@ def generalized_forces(
     speeds: dict[str, Array],
     loads: dict[str, Array],
 ) -> dict[str, Array]:
-    """Generalized forces of each cause but velocities, shape (m, nu)."""
+    """Generalized forces of each cause except velocities, shape (m, nu)."""
     system = motion.system
     others = {name: T for name, T in tensions.items() if name not in system.paths}
     part = study_system(system, kept, tuple(others), tuple(loads))

@@ -1,4 +1,4 @@
-"""`cd.inverse_dynamics`: the generalized forces that a recorded motion takes."""
+"""`cd.inverse_dynamics`: the generalized forces that produce a recorded motion."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from condyle.arguments import with_call_hints
+from condyle.native.machine.notice import announced
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.motion.motion import Motion
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 NOT_ACTUATED = ("gravity", "passive", "external")
-"""Groups of forces that act in a recorded motion whatever drives it."""
+"""Groups of forces that act in a recorded motion independently of its drives."""
 
 
 @with_call_hints(
@@ -32,6 +33,7 @@ NOT_ACTUATED = ("gravity", "passive", "external")
         "forces_to_exclude": "groups= names those that act",
     }
 )
+@announced
 def inverse_dynamics(
     system: System,
     motion: Table | Motion | Trajectory | Frames,
@@ -43,7 +45,7 @@ def inverse_dynamics(
 ) -> Table:
     """Generalized forces that produce a recorded motion: joint moments and forces.
 
-    Muscles and actuators are left out: the result is what they have to do together. The Table's status lists
+    Muscles and actuators are left out: the result is their required sum. The Table's status lists
     the forces that were left out. All frames are one native call. Constraint forces are ignored, as in
     OpenSim: each coordinate gets the force it would need without constraints.
 
@@ -55,7 +57,7 @@ def inverse_dynamics(
         groups: of the forces that act: some of "gravity", "passive", "external", "actuator", "muscle".
         lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default. The
             status says how much it changed.
-        state: parameters, inputs, auxiliary states, locks and what is disabled; `system.state()` by default.
+        state: parameters, inputs, auxiliary states, locks and disabled elements; `system.state()` by default.
 
     Returns:
         a Table with a column per speed [N m for angles, N for lengths]. Frames in which a path or contact is

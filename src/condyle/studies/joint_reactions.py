@@ -10,6 +10,7 @@ import numpy as np
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import UnknownNameError, check_name
+from condyle.native.machine.notice import announced
 from condyle.status import Outcome, Status
 from condyle.studies.external_load import ExternalLoad, stacked
 from condyle.studies.inverse_dynamics import NOT_ACTUATED
@@ -40,6 +41,7 @@ COLUMNS = [(f"{kind}{axis}", unit) for kind, unit in (("f", "N"), ("m", "N m"), 
         "activations": "give tensions: forces=cd.static_optimization(...).forces",
     }
 )
+@announced
 def joint_reactions(
     system: System,
     motion: Table | Motion | Trajectory | Frames,
@@ -53,14 +55,14 @@ def joint_reactions(
     lowpass: float | None = None,
     state: State | None = None,
 ) -> Table:
-    """Force and moment in each joint over a motion: what the mobilizer and the parent beyond it do to the
-    body, or the body to its parent.
+    """Force and moment in each joint over a motion: the load of the mobilizer on the body, or of the body on
+    its parent.
 
     The result is that of OpenSim's JointReaction: everything the joint transmits, including moments about
     free axes that reserve actuators supply. Muscles act with their tensions along their paths, wrapping
-    included. Without `forces` they are left out, and the result holds the net joint forces only. Where the
+    included. Without `forces` they are left out, and the result holds the net joint forces only. If the
     forces do not explain the accelerations of the motion, the remainder is in the moments about the free
-    axes, and the status says how large it is. All frames are one native call.
+    axes, and the status gives its size. All frames are one native call.
 
     Args:
         system: whose motion it is.
@@ -69,12 +71,11 @@ def joint_reactions(
             every muscle has a column. Columns with names of speeds are generalized forces there. Values
             between rows are interpolated linearly.
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
-        on: "child" for what acts on the body, at its frame M; "parent" for what the body does to its parent,
-            at frame F.
+        on: "child" for the load on the body, at its frame M; "parent" for the load on its parent, at frame F.
         frame: where results are expressed: "ground", "child", "parent", or a body.
         bodies: whose joints; all by default.
-        groups: of the forces that act besides `forces`; with "muscle" and without `forces`, muscles act as
-            the states of a Trajectory say.
+        groups: of the forces that act besides `forces`; with "muscle" and without `forces`, muscles act by
+            the states of a Trajectory.
         lowpass: cut-off frequency [Hz] for the coordinates of a Table, as for `cd.inverse_dynamics`.
         state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
 
@@ -153,7 +154,7 @@ def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body 
         return [-1 if b is None or b.is_ground else b.index for b in each]
 
     def stations(rows: list[int], name: str) -> Array:
-        """Where they are in ground, (m, bodies, 3)."""
+        """Their positions in ground, (m, bodies, 3)."""
         own = _places(batch, bodies, name)
         if not own.any():
             return p_G if rows == [*range(p_G.shape[1])] else p_G[:, rows]
@@ -177,7 +178,7 @@ def _turned(R: Array, v: Array) -> Array:
 
 
 def _places(batch: Batch, bodies: list[Body], name: str) -> Array:
-    """Where frames of joints are on their bodies, shape (bodies, 3); found once where they are numbers."""
+    """Positions of joints' frames on their bodies, shape (bodies, 3); computed once if constant."""
     key, known = ("places of joints", name, *(b.name for b in bodies)), batch.system.compiled.programs
     if key in known:
         return known[key]  # type: ignore[no-any-return]
@@ -188,7 +189,7 @@ def _places(batch: Batch, bodies: list[Body], name: str) -> Array:
 
 
 def _place(batch: Batch, body: Body, name: str) -> Array:
-    """Where a joint's frame is on its body, shape (3,); Parameters have the values of the first frame."""
+    """Position of a joint's frame on its body, shape (3,); Parameters have the values of the first frame."""
     if name not in body.symbolic:
         return (body.X_BM if name == "p_BM" else body.X_PF).p
     values = batch.tail[0, batch.system.compiled.model.tail["parameters"]]

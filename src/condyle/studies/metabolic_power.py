@@ -1,4 +1,4 @@
-"""`cd.metabolic_power`: what the muscles of a motion consume."""
+"""`cd.metabolic_power`: the energy consumption of the muscles of a motion."""
 
 from __future__ import annotations
 

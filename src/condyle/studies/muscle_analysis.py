@@ -15,6 +15,7 @@ from condyle.errors import DescriptionError, ShapeError, UnknownNameError, warn
 from condyle.forces.base import Force
 from condyle.muscles import Muscle
 from condyle.muscles.muscle import fibers, saturation
+from condyle.native.machine.notice import announced
 from condyle.presentation import Block, Display, cut, page, rows_of, span
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -135,6 +136,7 @@ class MuscleAnalysis(Display, Judged):
         "excitations": "give activations=, or a Trajectory, whose states are known",
     }
 )
+@announced
 def muscle_analysis(
     system: System,
     motion: Table | Motion | Trajectory | Frames,

@@ -19,7 +19,7 @@ LEAP = 0.25
 SMALL = 1e-6
 """Moment arms below this [m], such as the rounding of zero, do not leap."""
 OFF = 1e-4
-"""Lengths that change by so much more than by their rates [m] may have jumped."""
+"""Change of a length beyond that by its rate [m] above which it may have jumped."""
 
 RULE = (
     "where a rule of its surface changes its answer. Move the surface or the points, or choose another "

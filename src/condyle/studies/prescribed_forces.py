@@ -27,7 +27,7 @@ SAME_TIME = 1e-6
 def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Forces of paths and actuators by their names, and generalized forces by speed, each of shape (m,).
 
-    Columns with other names are left out with a warning; every muscle must have one. NaN stays NaN: such
+    Columns with other names are left out with a warning; every muscle must have one. NaN is kept: such
     frames have no result.
 
     Args:
@@ -72,7 +72,7 @@ def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], di
 
 
 class _ForceColumns:
-    """What the columns of a Table of forces are. For Tables with the same names and units it is made once.
+    """The meaning of the columns of a Table of forces, found once for Tables with the same names and units.
 
     Attributes:
         of_table: names and units of the Table.

@@ -14,7 +14,7 @@ would more than double, by its rate along d,
 
     at most the part (|x| + SKIN) / xdot of d                                                              (4)
 
-so that nothing falls through what is thinner than a step.
+so that nothing falls through objects thinner than a step.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import numpy as np
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError
+from condyle.native.machine.notice import announced
 from condyle.status import Status
 from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
@@ -47,6 +48,7 @@ SAME = 1e-6
 
 
 @with_call_hints()
+@announced
 def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy: float = 1e-8) -> State:
     """The State at rest with a local minimum of potential energy, found downhill from a state, on all
     position constraints.
@@ -65,7 +67,7 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
         The State, with q at the minimum and u zero.
 
     Raises:
-        ConvergenceError: the energy has no minimum nearby, as for something that falls; `error.status` says
+        ConvergenceError: the energy has no minimum nearby, as for a falling body; `error.status` says
             why.
         ConstraintError: the constraints cannot be satisfied.
         DescriptionError: a force acts at rest and has no energy: disable it, or simulate with damping.
@@ -148,7 +150,7 @@ class _Descent:
         return float(((np.abs(x) + SKIN)[xdot > 0] / xdot[xdot > 0]).min(initial=np.inf))
 
     def _forces(self, q: Array) -> Array:
-        """g: what must be added to the forces for rest."""
+        """g: forces that must be added for equilibrium."""
         return self.system.inverse_dynamics(q, self.zero, self.zero, **self.options)
 
     def _energy(self, q: Array) -> float:

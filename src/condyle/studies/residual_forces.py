@@ -1,8 +1,8 @@
 """ResidualForces: what motion, masses and measured loads leave unexplained at a floating body.
 
 A body floats if its joint lets it move away from ground along two axes or more. Newton's law for all that it
-carries then says what must act from outside. Whatever inverse dynamics finds there beside the measured loads
-is an error of motion, loads or masses: OpenSim calls it residual.
+carries then gives the required external load. Whatever inverse dynamics finds there besides the measured
+loads is an error of motion, loads or masses: OpenSim calls it residual.
 
 Guidelines are those of Hicks, Uchida, Seth, Rajagopal and Delp (2015), Is my model good enough?, J Biomech
 Eng 137(2), 020905, and of OpenSim's page "Simulation with OpenSim - Best Practices": residual forces up to
@@ -70,7 +70,7 @@ class FloatingBase:
     weight: float
 
     def without(self, held: Array) -> FloatingBase:
-        """The same without speeds that are locked, shape (nu,): what acts there is a reaction."""
+        """The mask without locked speeds, shape (nu,): loads at these are reactions."""
         forces, moments = ([k for k in part if not held[k]] for part in (self.forces, self.moments))
         return replace(self, forces=forces, moments=moments)
 
@@ -219,7 +219,7 @@ class ResidualForces:
                 yield from self._near(base, name, rows, c)
 
     def _mass_centers(self, base: FloatingBase) -> tuple[list[int], Array]:
-        """Some frames, and mass centers of what is carried there [m], shape (frames, n, 3)."""
+        """Some frames, and mass centers of the carried bodies [m], shape (frames, n, 3)."""
         motion, compiled = self.motion, self.motion.system.compiled
         rows = [*range(0, len(motion), max(1, len(motion) // LOOKED))]
         tail = motion.tail[rows]

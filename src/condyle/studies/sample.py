@@ -38,6 +38,7 @@ from condyle.arguments import with_call_hints
 from condyle.arrays import Array, is_whole
 from condyle.errors import DescriptionError
 from condyle.mobilizers import Mobilizer
+from condyle.native.machine.notice import announced
 from condyle.presentation import Block, ShowsBlocks, cut, number
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
@@ -68,6 +69,7 @@ NEWTON, FAR = 12, 1e3
 
 
 @with_call_hints({"temperature": "kT, in joules: 1.380649e-23 times the temperature"})
+@announced
 def sample(
     system: System,
     *,
@@ -432,7 +434,7 @@ class BoltzmannSample(Judged, ShowsBlocks):
         chain: which chain each state is from, shape (n,).
         rhat: by coordinate and "energy", how much chains differ: 1 if not at all. Of angles that turn all
             the way, the worse of cosine and sine.
-        ess: effective sample size of each: so many independent states would say as much.
+        ess: effective sample size of each: the number of independent states with the same information.
         accepted: share of proposals that were accepted.
         lost: share of proposals whose steps did not come back to the constraints.
         step: h of the leapfrog steps [s].

@@ -71,7 +71,7 @@ ELSEWHERE = {
     "parameters": "they belong to the state: system.state(parameters=...)",
     "inputs": "they belong to the state: system.state(inputs=...)",
 }
-"""What arguments of other libraries are called here."""
+"""Names here of arguments of other libraries."""
 
 SCIPY = {"RK45": "dormand-prince", "DOP853": "dormand-prince-8", "RK23": "rk3"}
 """The same methods under SciPy's names."""
@@ -130,18 +130,18 @@ def simulate(
     """The motion from a state until t_final, or the motions from many states. A t_final before the state's t
     runs backward in time, from one state and without events: `traj.t` falls. What is damped forward grows
     backward, and so do errors. Every step is projected, which keeps constraints to a tenth of the
-    accuracy or better. The run can be interrupted (Ctrl-C): it returns what was computed until
-    then. A run that cannot go on does not raise either: `traj.status` says why it ended, and what to try.
+    accuracy or better. The run can be interrupted (Ctrl-C): it returns the results until then. A run that
+    cannot continue does not raise an error either: `traj.status` gives the reason, and what to try.
 
     Rigid contacts, stops and ropes (`system.constraints.unilateral`) open, close, stick and slide at events
     that the run finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts
     with those closed that must be. Rigid surfaces that overlap at the start raise an error.
 
-    Where the rule of a surface makes the length of a path jump, a step ends: `traj.jumps` and a warning say
-    by how much, and the run begins anew just after. Of many states those that jump run once more, by
-    themselves; `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of
-    their mobilizers; with many states only the kept rows are checked. Another names motions, forces and
-    excitations that are given by samples which end before the run does.
+    Where a wrap surface makes the length of a path jump, a step ends: `traj.jumps` and a warning give the
+    size, and the run restarts just after. Of many states those that jump run once more, one at a time;
+    `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of their mobilizers;
+    with many states only the kept rows are checked. Another names motions, forces and excitations that are
+    given by samples which end before the run does.
 
     Args:
         system: whose motion is wanted.
@@ -155,7 +155,7 @@ def simulate(
             "verlet"; "rodas" for stiff systems, "rodas5p" for these at accuracies below 1e-4, "rkc" with
             muscles if a few digits are enough; with `step` only: "rk4", "semi-explicit-euler", "euler".
             `cd.integrators.TimeStepping` for many rigid contacts. SciPy's "RK45", "DOP853" and "RK23" are
-            "dormand-prince", "dormand-prince-8" and "rk3". Or a method of your own: see `cd.integrators`.
+            "dormand-prince", "dormand-prince-8" and "rk3". Or a user-defined method: see `cd.integrators`.
         step: fixed step [s] instead of error control.
         max_step: longest step [s].
         events: see Event; those of witnesses first, then those set in time, each in the order given. With
@@ -402,7 +402,7 @@ def _ask_about_floors(system: System) -> None:
 
 
 def _warn_of_left_out(system: System, found: Trajectory | Ensemble) -> None:
-    """Where a path goes over fewer surfaces than it should."""
+    """Warn about paths that omit a surface."""
     if notes.is_set():
         from condyle.system.failures import report_left_out_frames
 
@@ -422,7 +422,7 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
         return
     worst, more = max(jumps, key=lambda j: abs(j.size)), len(jumps) - 1
     others = f", and {more} more" if more else ""
-    others += " (later ones are not looked for)" if max(map(len, each)) >= MOST else ""
+    others += " (later ones are not searched)" if max(map(len, each)) >= MOST else ""
     gained = max((sum({j.t: j.energy for j in of_one}.values()) for of_one in each), key=abs)
     which, where = ("", "traj.jumps")
     if not isinstance(found, Trajectory):
@@ -430,7 +430,7 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
         where = "ens.jumps"
     warn(
         f"simulate: a rule makes the length of a path jump{which}: {worst}{others}; the potential "
-        f"energy changes by {gained:.3g} J. The run goes on just after; {where} has them all. Move "
+        f"energy changes by {gained:.3g} J. The run continues just after; {where} has them all. Move "
         "the surface or the points, or choose another quadrant, so that the path lifts off where "
         "it touches"
     )
@@ -472,8 +472,8 @@ def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
             )
     if left:
         warn(
-            f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint goes on as its "
-            "class says; stop it by a force, or an Event at the end"
+            f"simulate: {cut(left, 3, '; ')}. Beyond its ends a measured joint continues as its "
+            "class defines; stop it by a force, or an Event at the end"
         )
 
 

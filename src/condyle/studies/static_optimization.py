@@ -18,6 +18,7 @@ from condyle.arrays import Array
 from condyle.errors import ConvergenceError, DescriptionError, warn
 from condyle.forces.actuators import CoordinateActuator
 from condyle.muscles.muscle import FULL, fibers, saturation
+from condyle.native.machine.notice import announced
 from condyle.presentation import Block, ShowsBlocks, cut, rows_of, span
 from condyle.quality import Check, Quality
 from condyle.records import dataclass
@@ -144,6 +145,7 @@ class StaticOptimization(ShowsBlocks):
         "cutoff": "a low-pass filter is lowpass=, a frequency [Hz]",
     }
 )
+@announced
 def static_optimization(
     system: System,
     motion: Table | Motion | Trajectory | Frames,
@@ -162,7 +164,7 @@ def static_optimization(
     """Activations that move a system as recorded with the least effort, the weighted sum of their powers.
 
     Each frame is on its own: activation dynamics and the stretch of tendons take no part, as in OpenSim. A
-    frame that no activations explain is NaN and raises a warning; `failures` lists what is missing.
+    frame that no activations explain is NaN and raises a warning; `failures` lists the missing forces.
 
     Args:
         system: muscle and actuator forces are the unknowns; all other forces are applied as modeled.
@@ -177,11 +179,11 @@ def static_optimization(
             a rigid tendon; otherwise it is the `max_isometric_force`.
         passive: whether passive tensions act too, with a rigid tendon. OpenSim leaves them out.
         reserves: optimal forces [N m, N] of actuators that are added to help: one number for all speeds, or
-            by coordinate. What they exert costs (force / optimal force)^p.
+            by coordinate. Their forces cost (force / optimal force)^p.
         weights: of muscles, actuators and reserves in the sum, by the name of the force or coordinate; 1 by
             default.
         lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
-        state: parameters, inputs, locks and what is disabled; `system.state()` by default.
+        state: parameters, inputs, locks and disabled elements; `system.state()` by default.
 
     Returns:
         a StaticOptimization: `.activations`, `.forces`, `.reserves`, `.status` and more.

@@ -1,7 +1,7 @@
-"""The system of a study: a user's system with some of its forces, and with what the study applies itself.
+"""The system of a study: a user's system with some of its forces, and with the loads that the study applies.
 
 Forces that a study leaves out are left out of the machine code, not switched off in it: inverse dynamics of
-an arm does not look for the paths of its muscles. What a study applies comes with each frame as Inputs:
+an arm does not solve the paths of its muscles. The loads of a study come with each frame as Inputs:
 
     tension of a path [N]                      instead of the muscle that runs along it
     force of an actuator [N, N m]              instead of its control
@@ -113,7 +113,7 @@ class StudySystem:
 
 
 class _Places:
-    """Where the tail of a study's system comes from.
+    """Origin of the tail of a study's system.
 
     Attributes:
         model: of the user's system.
@@ -181,7 +181,7 @@ def warn_unilateral_ignored(who: str, motion: Motion) -> None:
         some = ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
         warn(
             f"{who}: {some}: rigid contacts, stops and ropes act one way, and count as open in "
-            "recorded motions: they exert nothing. Give what they exert as external_loads=, or "
+            "recorded motions: they exert nothing. Give their forces as external_loads=, or "
             "disable them if that is meant: state=system.state(disabled=[...])",
             RuntimeWarning,
         )
@@ -195,7 +195,7 @@ def recorded_motion(
     lowpass: float | None,
     state: State | None,
 ) -> tuple[Motion, LoadWrenches]:
-    """What the study `who` of a recorded motion begins with: the motion, and what external loads do to it."""
+    """The start of the study `who` of a recorded motion: the motion, and the wrenches of external loads."""
     check_system(who, system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     warn_unilateral_ignored(who, moved)
@@ -214,7 +214,7 @@ def study_system(
 
     Args:
         system: the user's.
-        kept: names of the forces that act as they are.
+        kept: names of the forces that act as modeled.
         pulled: names of paths and actuators, on which given forces act.
         loaded: names of bodies on which given loads act.
         rigid: constraints that take the place of forces, by the forces' names.

@@ -6,7 +6,7 @@ the speeds e_k, and tau from inverse dynamics,
 
     R' (F a + F_P) + B' c + sum_k f_0 r_k e_k - G' lambda = tau                    ruggiero2020 (29)-(33)  (1)
 
-Constraints G and held speeds take what is not along the free directions N, G N = 0:
+Constraints G and held speeds carry the part that is not along the free directions N, G N = 0:
 
     A x = b,   x = (a, c, r),   A = N' [R' diag(F), B', f_0 e_k],   b = N' (tau - R' F_P)                  (2)
 
@@ -57,7 +57,7 @@ class UnknownForces:
         units: of the forces of muscles and actuators.
         strength: force at a unit of each variable, shape (m, n).
         added: passive tension of each path, shape (m, paths).
-        columns: what a unit of each variable does to the speeds, shape (m, nu, n).
+        columns: effect of a unit of each variable on the speeds, shape (m, nu, n).
         passive: generalized forces of the passive tensions, shape (m, nu).
         lengths: of the paths of muscles and actuators [m], shape (m, paths).
     """
@@ -120,7 +120,7 @@ class UnknownForces:
         return _chosen(tension, own), _chosen(slack, own) * passive, _chosen(arms, every)
 
     def fiber_lengths(self) -> Array:
-        """Of the muscles with rigid tendons, in optimal lengths, shape (m, muscles)."""
+        """Fiber lengths of the muscles with rigid tendons, in optimal lengths, shape (m, muscles)."""
         laws = [self.system.force(name) for name in self.muscles]
         l_0, l_S, alpha = (
             np.array([self._value(law, field) for law in laws])

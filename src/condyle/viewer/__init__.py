@@ -1,8 +1,8 @@
 """Pages for the browser, pictures and movies of systems and their motions.
 
-layer.py      what is given -> states over time          scene.py    states -> what is drawn, as numbers
+layer.py      input -> states over time                  scene.py    states -> numbers to draw
 encode.py     numbers -> text of a page                  page.py     the one HTML file; client/ draws it
-live.py       a page that answers, and its server        real_time.py  runs beside the clock
+live_view.py  an interactive page, and its server        real_time.py  runs that keep pace with the clock
 drawing.py    a scene by matplotlib                      pictures.py files of pictures and movies
 """
 

@@ -1,4 +1,4 @@
-"""What bodies look like: the geometry of a System, or sticks between joints and ellipsoids of inertia."""
+"""Appearance of bodies: the geometry of a System, or sticks between joints and ellipsoids of inertia."""
 
 from __future__ import annotations
 
@@ -20,16 +20,17 @@ from condyle.viewer.joints import glyphs
 
 BONE, INERTIA = "#e6dac4", "#7fa6bf"
 IN_TURN = ("#5b8db8", "#d9a05b", "#6aa67c", "#c9736d", "#8f7fb5", "#a3936b", "#4f9ea3", "#b5799e")
-"""Of bodies, in turn, where there are no muscles."""
+"""Colors of bodies, in turn, if there are no muscles."""
 COMPACT = 0.25
-"""Moment of inertia of a bob about its mass center, over that of a stick as long as it is drawn, at most."""
+"""Largest ratio of the moment of inertia of a bob about its mass center to that of a stick of the drawn
+length."""
 WATER = 1000.0
 """Density of a ball that stands for a point mass [kg/m^3]."""
 
 
 def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list[ShapeOnBody], list[str]]:
-    """All shapes on bodies, and notes on those that cannot be drawn. A body without any has sticks and
-    its ellipsoid of inertia, through which what may touch is seen."""
+    """All shapes on bodies, and notes on those that cannot be drawn. A body without any has sticks and its
+    ellipsoid of inertia, transparent over contact surfaces."""
     number, reach = body_numbers(system), scales.reach(system.bodies) or 1.0
     geometry, errors = [], []
     for g in system.geometry:
@@ -58,7 +59,7 @@ def parts(system: System, touching: Iterable[ContactSurface] = ()) -> tuple[list
         elif body.name not in own:
             out += _sticks(system, body, reach, color[body.name])
             most = 0.03 * reach if system.muscles else np.inf
-            seen = 0.4 if body.name in through else 1.0  # what touches it or moves on it is seen
+            seen = 0.4 if body.name in through else 1.0  # transparent, to show what touches it or moves on it
             bob = _compact(body) and body.name not in through and not system.muscles
             shown = (bool(_ends(system, body)) and not bob) or body.name in meshed
             out += _inertia(body, reach, shown, color[body.name], most, seen)
@@ -78,7 +79,7 @@ def painted(system: System, colors: Mapping[str, str]) -> System:
 
 
 def _joints(system: System, reach: float) -> list[ShapeOnBody]:
-    """What joints are, on the parents: in the default pose, since their axes may move."""
+    """Shapes of joints, on the parents: in the default pose, since their axes may move."""
     number, q, out = body_numbers(system), system.default("q"), []
     for body in system.bodies:
         if body.parent is not None:
@@ -106,8 +107,8 @@ def _thickness(system: System, body: Body, reach: float) -> float:
 
 
 def _joint_centers(system: System) -> dict[str, Array]:
-    """Where bodies have their joints on their parents, in the default pose, by their names [m]: knees may move away
-    from the frame F that they are described in."""
+    """Centers of joints on the parents in the default pose, by names of bodies [m]: knees may move away from
+    their frame F."""
     X = system.body_poses(system.state().q)
     out = {}
     for b in system.bodies:
@@ -120,7 +121,7 @@ def _joint_centers(system: System) -> dict[str, Array]:
 
 
 def _bones(system: System, body: Body, centers: Mapping[str, Array]) -> list[ShapeOnBody]:
-    """Bones of a body of a person, by its name, between its joints; none for other bodies."""
+    """Bones between the joints of a human body segment, recognized by name; none for other bodies."""
     from condyle.shapes.bones import BONES, bone, bones_of
 
     names = bones_of(body.name)
@@ -195,14 +196,14 @@ def _said(errors: list[str]) -> list[str]:
         return []
     most = f"{len(errors)} shapes cannot be drawn; the first is: {errors[0]}" if errors[1:] else errors[0]
     return [
-        f"{most}. Bodies without a shape have bones of our own, by their names, or sticks between their joints. "
+        f"{most}. Bodies without a shape are drawn with Condyle's bones, by their names, or sticks between their joints. "
         "Folders with meshes: geometry= of cd.read_osim, --geometry, or the variable CONDYLE_GEOMETRY."
     ]
 
 
 def _ends(system: System, body: Body) -> list[Array]:
-    """Where the sticks of a body end: joints of bodies that it carries; else as far behind its mass center as
-    its joint is before it, or at that center where a bob hangs."""
+    """Ends of the sticks of a body: joints of bodies that it carries; else as far beyond its mass center as
+    its joint is before it, or that center if a bob hangs there."""
     start = np.asarray(body.X_BM.p)
     ends = [np.asarray(b.X_PF.p) for b in system.bodies if b.parent is body]
     if not ends or all(np.linalg.norm(end - start) < 1e-9 for end in ends):
@@ -211,7 +212,7 @@ def _ends(system: System, body: Body) -> list[Array]:
 
 
 def _compact(body: Body) -> bool:
-    """Whether its mass is near its mass center, away from its joint: a bob, no stick."""
+    """Whether its mass is near its mass center, away from its joint: a bob, not a stick."""
     m = body.mass_properties
     d2 = float(((np.asarray(m.com) - np.asarray(body.X_BM.p)) ** 2).sum())
     return d2 > 0 and bool(np.trace(m.inertia) / 2 < COMPACT * float(m.mass) * d2 / 3)
@@ -228,8 +229,8 @@ def _sticks(system: System, body: Body, reach: float, color: str) -> list[ShapeO
 def _inertia(
     body: Body, reach: float, sticks: bool, color: str, most: float, opacity: float
 ) -> list[ShapeOnBody]:
-    """A solid ellipsoid with the inertia of the body; a ball of water for a point mass. Where it stands for
-    the body it is not larger than `most` [m]."""
+    """A solid ellipsoid with the inertia of the body; a ball of water for a point mass. If it represents the
+    body it is not larger than `most` [m]."""
     m = body.mass_properties
     mass, com = float(m.mass), np.asarray(m.com, dtype=float)
     if not mass > 0:

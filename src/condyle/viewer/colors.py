@@ -1,4 +1,4 @@
-"""Columns over time, as people read them, and colors of muscles, for a scene."""
+"""Columns over time in readable units, and colors of muscles, for a scene."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from condyle.viewer import marks, paths
 from condyle.viewer.layer import Layer
 
 PAINTS = {"activation": "", "force": "N"}
-"""What muscles may be colored by, with its unit."""
+"""Quantities for colors of muscles, with units."""
 DEGREES = {"rad": "deg", "rad/s": "deg/s", "rad/s^2": "deg/s^2"}
-"""Units that people read, for those of angles."""
+"""Units in which angles are shown."""
 GROUPS = ("Joints", "Base", "Given", "Muscles", "Forces", "Marker errors", "Contacts", "Speeds", "States")
-"""Lists of columns, in their order; the base is what carries all else: its place and turn in ground."""
+"""Lists of columns, in their order; the base carries everything else: its position and rotation in ground."""
 
 
 def arranged(system: System, names: Sequence[str], units: Sequence[str], sources: Sequence[str]) -> Arranged:
-    """How columns are shown: joints before the place of the base, speeds late, angles in degrees.
+    """Order and units of columns: joints before the place of the base, speeds late, angles in degrees.
 
     Args:
         names: of the columns.
@@ -53,7 +53,7 @@ def arranged(system: System, names: Sequence[str], units: Sequence[str], sources
 
 
 def _by_chains(system: System) -> list[Body]:
-    """Bodies, each before what it carries, and one leg whole before the other."""
+    """Bodies, each before its children, and one complete leg before the other."""
     carried: dict[str, list[Body]] = {}
     for body in system.bodies:
         carried.setdefault(body.parent.name if body.parent else "", []).append(body)
@@ -87,7 +87,7 @@ class Arranged:
 
 
 def columns_of(layer: Layer) -> tuple[Table, list[str]]:
-    """What is known over time, and what each column is of."""
+    """Known quantities over time, and the owner of each column."""
     table, system = layer.table, layer.system
     owner = {c.name: b.name for b in system.bodies for c in b.coordinates}
     owner |= {s: b.name for b in system.bodies for s in b.speeds if s not in owner}
@@ -129,15 +129,15 @@ def with_columns(
 
 
 def owners_of(table: Table) -> list[str]:
-    """OpenSim's and our columns begin with what they are of."""
+    """Owners of columns: OpenSim's and our names begin with them."""
     return [name.rpartition(".")[0] or name for name in table.names]
 
 
 def paint_of(
     layer: Layer, lines: list[paths.PathLine], color: Any
 ) -> tuple[tuple[str, str, float], Array | None, list[tuple[Table, list[str]]]]:
-    """What muscles are colored by: label, unit and greatest value; values from 0 to 1, shape (m, lines); and
-    columns that come with them."""
+    """Colors of muscles: label, unit and greatest value; values from 0 to 1, shape (m, lines); and related
+    columns."""
     lengths = _lengths(layer)
     if not layer.system.muscles:
         return ("", "", 1.0), None, lengths
@@ -164,7 +164,7 @@ def paint_of(
     system, batch, own = layer.system, layer.batch, list(layer.system.muscles)
     known = [f"{n}.activation" for n in own]
     if color == "activation" and len(layer.t) == 1 and set(known) <= set(layer.table.names):
-        # one pose: forces would take longer to compile than all else of the picture
+        # one pose: forces would take longer to compile than the rest of the picture
         values = layer.table[known].values
         return (color, PAINTS[color], 1.0), _over_lines(layer, lines, own, values), lengths
     L, Ldot = batch.kernel("path_lengths"), batch.kernel("path_speeds")
@@ -192,7 +192,7 @@ def paint_of(
 
 
 def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
-    """Of all paths, as columns; none in frames that cannot be drawn."""
+    """Lengths of all paths, as columns; NaN in frames that cannot be drawn."""
     names = list(layer.system.paths)
     if not names:
         return []
@@ -203,7 +203,7 @@ def _lengths(layer: Layer) -> list[tuple[Table, list[str]]]:
 
 
 def _forces(layer: Layer, forces: Any) -> list[tuple[Table, list[str]]]:
-    """Of muscles, beside their activations: what static optimization found."""
+    """Forces of muscles from static optimization, with their activations."""
     own = [name for name in layer.system.muscles if isinstance(forces, Table) and name in forces.names]
     if not own:
         return []

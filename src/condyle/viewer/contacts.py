@@ -1,4 +1,4 @@
-"""Where surfaces touch, as it is drawn: patches and arrows of their forces, and pressures on meshes."""
+"""Contacts as they are drawn: patches, arrows of their forces, and pressures on meshes."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from condyle.viewer.marks import Arrows
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """Where two surfaces touch, over time: an ellipse.
+    """The contact area of two surfaces over time: an ellipse.
 
     Attributes:
         name: of the contact.
         points: its middle in ground [m], shape (m, 3).
-        axes: its two half axes in ground [m], shape (m, 2, 3); zero where nothing touches.
+        axes: its two half axes in ground [m], shape (m, 2, 3); zero without contact.
     """
 
     name: str
@@ -37,13 +37,13 @@ class Patch:
 
 
 def touching(layer: Layer, R: Array) -> tuple[list[Patch], list[Arrows], Table | None]:
-    """Patches of all contacts; where speeds are known, arrows of their forces; and columns to read.
+    """Patches of all contacts; if speeds are known, arrows of their forces; and columns.
 
-    An arrow is the force on the body that moves, where the other one is ground, else that on b.
+    An arrow is the force on the moving body if the other one is ground, else that on b.
 
-    Args:
-        layer: the states.
-        R: orientations of ground and all bodies in ground, shape (m, B, 3, 3).
+        Args:
+            layer: the states.
+            R: orientations of ground and all bodies in ground, shape (m, B, 3, 3).
     """
     system, batch = layer.system, layer.batch
     own = contacts_of(system)
@@ -90,7 +90,7 @@ def across(n: Array) -> Array:
 
 def _major(law: ContactLaw, R: Array, number: dict[str, int], n: Array) -> Array | None:
     """Unit vectors along the long axis of a patch in ground, shape (m, 3): where the gap between the surfaces
-    opens least. None where a surface does not say how it is curved."""
+    opens least. None if the curvature of a surface is unknown."""
     total = np.zeros((len(n), 3, 3))
     for surface, sign in zip(law.surfaces(), (1, -1), strict=True):
         turned = R[:, number[surface.body]] @ surface.X_BS.R
@@ -129,7 +129,7 @@ class Pressure:
 
 
 def pressures(layer: Layer) -> list[Pressure]:
-    """Of all elastic foundations, where speeds are known: a layer's damping reads them."""
+    """Pressures of all elastic foundations, if speeds are known: the damping of a layer needs them."""
     if not layer.known:
         return []
     system: Any = layer.system  # takes the states' times and parameters too
@@ -149,8 +149,8 @@ def pressures(layer: Layer) -> list[Pressure]:
 
 
 def usual(found: list[Pressure]) -> float:
-    """The greatest of all frames [Pa]; where that is a short blow, a quarter above what most frames do not
-    exceed; 0 where nothing is loaded."""
+    """The greatest of all frames [Pa]; for a short blow, a quarter above the level that most frames do not
+    exceed; 0 without load."""
     peaks = np.concatenate([np.nanmax(p.values, axis=1, initial=0.0) for p in found] or [np.zeros(0)])
     peaks = peaks[peaks > 0]
     return float(min(peaks.max(), 1.25 * np.quantile(peaks, 0.9))) if len(peaks) else 0.0

@@ -4,13 +4,13 @@
 With w the time of the clock and t simulated time, frame k since the last change of pace has
 
     t_k = t_0 + k s / rate                  its simulated time, s the speed                                (1)
-    w_k = w_0 + k / rate                    when it may be computed: inputs until then count in it         (2)
+    w_k = w_0 + k / rate                    when it may be computed, with inputs until then                (2)
     w_k + delay                             when it is shown                                               (3)
 
-A simulation that takes variable steps may fall behind for up to `delay` unnoticed. A frame that is late is
-missed: the picture stays, and all frames after it come one step later, so that motion never jumps. If that
-goes on, the speed falls to what the simulation can do, evenly; it rises again when the
-buffer has been full for a while.
+A simulation that takes variable steps may fall behind for up to `delay` unnoticed. A late frame is missed:
+the picture stays, and all frames after it come one step later, so that motion never jumps. If that continues,
+the speed falls evenly to what the simulation achieves; it rises again when the buffer has been full for a
+while.
 """
 
 from __future__ import annotations
@@ -29,21 +29,21 @@ from condyle.records import dataclass
 PATIENCE = 3
 """Frames missed within a second before the speed falls."""
 SHARE = 0.9
-"""Of what the simulation manages, the speed that it falls to."""
+"""Fraction of the simulation's own pace to which the speed falls."""
 RISE = 1.2
-"""By how much the speed rises after a second without a missed frame and with time to spare."""
+"""Factor by which the speed rises after a second without a missed frame and with time to spare."""
 MEMORY = 0.2
-"""Share of the newest chunk in what the simulation manages."""
+"""Weight of the newest chunk in the simulation's own pace."""
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How a live run keeps up.
+    """The pace of a live run.
 
     Attributes:
         t: simulated time that is shown [s].
-        speed: simulated seconds per second of the clock, now; less than asked where the run cannot keep up.
-        lag: by how much the picture is later than `delay` allows for, since the beginning [s].
+        speed: simulated seconds per second of the clock, now; less than requested if the run cannot keep up.
+        lag: delay of the picture beyond `delay`, since the beginning [s].
         shown: frames shown.
         missed: frames that were late.
         waiting: frames in the buffer.
@@ -68,7 +68,7 @@ class Pace:
 @dataclass(eq=False)
 class DelayBuffer:
     """Frames between a simulation that makes them and a picture that takes them. It does not read a clock:
-    every question comes with its time.
+    every call passes the time.
 
     Args:
         t: simulated time of the first frame [s].
@@ -102,12 +102,12 @@ class DelayBuffer:
         self.asked = self.speed
         self.missed = self.shown = 0
         self.factor, self.lag = math.inf, 0.0
-        self._pending = False  # frames may be in the making at another speed
+        self._pending = False  # frames at another speed may be in progress
         self._recent: deque[float] = deque()  # when frames were missed
         self._anchor(self.t, self.now)
 
     def _anchor(self, t: float, now: float) -> None:
-        """Frames count from here: the next to be made has simulated time t and may be computed now."""
+        """Restart counting: the next frame has simulated time t and may be computed now."""
         self._t0, self._w0 = t, now
         self._made, self._taken = 0, -len(self._frames)
         self._calm = now
@@ -115,7 +115,7 @@ class DelayBuffer:
     # ---- the simulation's side ---------------------------------------------------------------------------
 
     def due(self, now: float) -> Array:
-        """Simulated times of the frames to be made now (1), (2) [s]: none if the buffer is full."""
+        """Simulated times of the frames to compute now (1), (2) [s]: none if the buffer is full."""
         last = math.floor((now - self._w0) * self.rate * (1 + 1e-12))
         last = min(last, self._made + self.capacity - len(self._frames) - 1)
         return np.asarray(self._t0 + np.arange(self._made, last + 1) * (self.speed / self.rate), dtype=float)
@@ -129,11 +129,11 @@ class DelayBuffer:
         return self._t0 + max(self._made, (now - self._w0) * self.rate) * (self.speed / self.rate)
 
     def put(self, times: Array, frames: Any, seconds: float) -> None:
-        """Frames that were made, in order, and how long that took [s of the clock]."""
+        """Add computed frames, in order, with the time that they took [s of the clock]."""
         for t, frame in zip(times.tolist(), frames, strict=True):
             self._frames.append((t, frame))
         self._made += len(times)
-        if len(times) and self._pending:  # made at the speed before: go on from there
+        if len(times) and self._pending:  # computed at the previous speed: continue from there
             self._t0 = float(times[-1]) - (self._made - 1) * (self.speed / self.rate)
             self._pending = False
         made = len(times) * self.speed / self.rate / max(seconds, 1e-9)
@@ -159,7 +159,7 @@ class DelayBuffer:
 
     def _miss(self, now: float) -> None:
         self.missed += 1
-        self._w0 += 1 / self.rate  # all that follows is shown one step later
+        self._w0 += 1 / self.rate  # all later frames are shown one step later
         self.lag += 1 / self.rate
         self._calm = now
         self._recent.append(now)
@@ -170,7 +170,7 @@ class DelayBuffer:
             self._recent.clear()
 
     def _change(self, speed: float) -> None:
-        """Another speed from the next frame that is made."""
+        """Change the speed from the next frame on."""
         t, w = self._t0 + self._made * (self.speed / self.rate), self.wake()
         self.speed, self._pending = speed, True
         self._anchor(t, w)

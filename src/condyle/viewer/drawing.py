@@ -19,15 +19,15 @@ REST, FULL, PLAIN, LIGAMENT, LIGHT, HEAVY = (
 FINE = 260
 """Triangles of a shape."""
 ROOM = 1.16
-"""How much wider a picture is than what is in it."""
+"""Width of a picture over the width of its content."""
 
 
 @dataclass
 class Camera:
-    """Looks at the whole of a scene from a side, as the page does.
+    """A camera that sees a whole scene from a side, as in the page.
 
     Attributes:
-        target: what is in the middle [m].
+        target: the point in the middle [m].
         axes: right, up and toward the viewer, as rows, shape (3, 3).
         distance: from the target [m].
         zoom: pixels of half the height, over the tangent of half the angle of view.
@@ -122,7 +122,7 @@ def figure_of(
         _marks(paint, scene, d, i, camera)
         lines += _links(d, i, camera)
     corners, colors = paint.sorted()
-    # a thin edge of the same color closes the seams between neighbors, where nothing is seen through
+    # a thin edge of the same color closes the seams between neighbors of opaque shapes
     edges = np.where(colors[:, 3:] >= 1, colors, 0.0)
     axes.add_collection(PolyCollection(corners, facecolors=colors, edgecolors=edges, linewidths=0.4))
     axes.add_collection(LineCollection(lines, colors="#8a6fc0", linewidths=1.0))

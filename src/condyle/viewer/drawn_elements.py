@@ -1,6 +1,6 @@
-"""Elements as they draw themselves: joints, forces, constraints, surfaces that paths go over and that may touch.
+"""Drawings of elements: joints, forces, constraints, wrap surfaces and contact surfaces.
 
-What an element looks like is said by its method `drawn`. Here it gets a place, a color and a list of the page.
+The method `drawn` of an element gives its shapes. Here they get a place, a color and a list of the page.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ COLORS = {
     "surfaces": "#6fb7c7",
     "contacts": "#9fb0bd",
 }
-"""Of shapes that elements draw, by the list of the page that has them."""
+"""Colors of shapes that elements draw, by list of the page."""
 LEVEL = 1 - 1e-9
 """Cosine above which a plane is level."""
 
 
 @dataclass(frozen=True, eq=False)
 class ShapeOnBody:
-    """A shape on a body, as it is drawn.
+    """A drawn shape on a body.
 
     Attributes:
         kind: in lists: "bodies", "joints", "inertias", "springs", "constraints", "surfaces" or "contacts".
@@ -43,7 +43,7 @@ class ShapeOnBody:
         X_BS: S on the body.
         color: "#rrggbb".
         opacity: from 0 to 1.
-        wide: goes on beyond the scene, and does not say how large that is.
+        wide: extends beyond the scene, and is ignored for its size.
     """
 
     kind: str
@@ -85,11 +85,11 @@ def body_numbers(system: System) -> dict[str, int]:
 def shapes_and_links(
     layer: Layer, reach: float, apart: float, around: float, up: Array
 ) -> tuple[list[ShapeOnBody], list[LinkOfBodies]]:
-    """All that elements draw.
+    """All shapes that elements draw.
 
     Args:
-        layer: whose they are.
-        reach: of the bodies, for joints and surfaces that paths go over [m].
+        layer: of the elements.
+        reach: of the bodies, for joints and wrap surfaces [m].
         apart: how far bodies are apart, for constraints and forces [m].
         around: half the size of planes that may touch [m].
         up: unit vector in ground: the grid shows a level floor.
@@ -134,7 +134,7 @@ def _joints(system: System, reach: float) -> Iterator[ShapeOnBody]:
 
 
 def _wrapped(system: System, reach: float) -> Iterator[ShapeOnBody]:
-    """Surfaces that paths may go over, each once."""
+    """Wrap surfaces, each once."""
     number, seen = body_numbers(system), set()
     for name in system.paths:
         law: Any = system.force(name)
@@ -150,7 +150,7 @@ def _wrapped(system: System, reach: float) -> Iterator[ShapeOnBody]:
 
 
 def _touching(layer: Layer, around: float, up: Array) -> Iterator[ShapeOnBody]:
-    """Surfaces that may touch, each once; not a level floor, which the grid shows."""
+    """Contact surfaces, each once; not a level floor, which the grid shows."""
     number, seen = body_numbers(layer.system), set()
     for name, surface in surfaces(layer):
         if isinstance(surface, HalfSpace) and is_floor(surface, up):

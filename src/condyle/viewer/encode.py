@@ -21,7 +21,7 @@ import numpy as np
 from condyle.arrays import Array
 
 NONE = -32768
-"""A second difference that says: not a number."""
+"""The second difference that encodes NaN."""
 LARGEST = 32766
 """Of a second difference."""
 
@@ -33,7 +33,7 @@ def block(name: str, data: bytes) -> str:
 
 
 def json_block(name: str, value: Any) -> str:
-    """A value as an element of a page; nothing in it can end the element."""
+    """A value as an element of a page, escaped so that it cannot end the element."""
     text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
@@ -80,7 +80,7 @@ def channels(x: Array, quantum: Array | float) -> bytes:
 
 
 def _differences(x: Array, scale: Array, moving: np.ndarray) -> np.ndarray:
-    """e of (1), shape (m, moving); coarsens the scales of what would not fit."""
+    """e of (1), shape (m, moving); coarsens the scales of channels that would not fit."""
     while True:
         k = np.rint(x / scale[moving]).astype(np.int64)
         e = np.diff(np.diff(k, axis=0, prepend=0), axis=0, prepend=0)

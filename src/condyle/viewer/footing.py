@@ -1,4 +1,4 @@
-"""What holds a system against gravity: whether anything does, and a floor to put below it."""
+"""Support of a system against gravity: whether it has any, and a floor to put below it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from condyle.viewer.bodies import parts
 
 FLOOR = "floor"
 SOLES, OTHERS = 8, 10
-"""Points that may touch the floor: of what is lowest, and one each of other bodies."""
+"""Number of points that may touch the floor at the lowest body; other bodies have one each."""
 FALLS = 1e-6
-"""Difference of the mass center's acceleration from that of free fall, over it, that is none."""
+"""Relative difference of the mass center's acceleration from free fall that counts as zero."""
 
 
 def bases(system: System) -> list[Body]:
-    """Bodies on ground that may be shifted in two directions or more: a pelvis."""
+    """Bodies on ground that can translate in two or more directions: a pelvis."""
     return [
         b
         for b in system.bodies
@@ -34,7 +34,7 @@ def bases(system: System) -> list[Body]:
 
 
 def loose(state: State) -> list[str]:
-    """Names of bodies that nothing holds: the system's mass center falls freely."""
+    """Names of bodies without support: the system's mass center falls freely."""
     system = state.system
     free = [b.name for b in bases(system) if not {*system.speeds[b.u]} & {*state.locked}]
     if not free or not free_fall(system._forces).any() or list(system.contacts) or _tied(system):
@@ -67,8 +67,8 @@ def _named(law: Any) -> set[str]:
 
 
 def with_floor(system: System, state: State) -> System:
-    """A copy that stands on a level floor below its lowest point in a pose: points of what is lowest, and the
-    far ends of other bodies, are balls that touch it.
+    """A copy that stands on a level floor below its lowest point in a pose: points of the lowest body, and
+    the far ends of other bodies, are balls that touch it.
 
     Args:
         system: without contacts.

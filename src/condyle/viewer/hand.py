@@ -13,7 +13,7 @@ from condyle.tree import scales
 
 FORCE = "hand"
 PERIOD = 0.25
-"""Of the whole system's mass on the hand's spring [s]: quick to follow, slow enough to integrate."""
+"""Period of the whole system's mass on the hand's spring [s]: quick to follow, slow enough to integrate."""
 
 
 def with_hand(system: System) -> tuple[System, float]:
@@ -21,7 +21,7 @@ def with_hand(system: System) -> tuple[System, float]:
 
     Body b is pulled at its station p toward the target x by hand_b (x - p) - d hand_b v, with d the damping
     per stiffness that damps the system's mass critically. Inputs: hand_NAME, the stiffness at body NAME, zero
-    where nothing is held; hand_station_x .. z; hand_target_x .. z.
+    unless it is held; hand_station_x .. z; hand_target_x .. z.
     """
     out = system.copy()
     mass = sum(b.mass for b in system.bodies) or 1.0

@@ -1,7 +1,7 @@
-"""What joints look like: a pin is an axis, a ball a sphere, a slider a rail, by what they let a body do.
+"""Shapes of joints by their freedom: a pin is an axis, a ball a sphere, a slider a rail.
 
-From the hinge matrix H of a mobilizer at one pose, in F: directions in which it only shifts, and axes about
-which it turns; the axis of a turn that shifts as well is that of its screw,
+The hinge matrix H of a mobilizer at one pose, in F, gives directions of pure translation and axes of
+rotation; a rotation with translation has the axis of its screw,
 
     p = w x v / w.w,   v = v_M - w x p_M                                                                  (1)
 """
@@ -18,11 +18,11 @@ from condyle.spatial import Transform
 from condyle.spatial.rotations import frame_along
 
 SMALL = 1e-6
-"""Of the largest, what counts as no motion."""
+"""Fraction of the largest motion that counts as zero."""
 
 
 def glyphs(mobilizer: Mobilizer, q: Array, t: float, size: float) -> list[Drawing]:
-    """Shapes of a joint in F, as large as `size` [m]; none for what is free, or not moved at all.
+    """Shapes of a joint in F, as large as `size` [m]; none for free or fixed bodies.
 
     Args:
         mobilizer: the joint.
@@ -38,7 +38,7 @@ def glyphs(mobilizer: Mobilizer, q: Array, t: float, size: float) -> list[Drawin
     turns, shifts = H[:3] * size, H[3:]
     _, sizes, V = np.linalg.svd(turns)
     rank = int((sizes > SMALL * max(float(np.abs(H).max()), SMALL) * size).sum())
-    # speeds that do not turn: what they shift; speeds that do: axes
+    # speeds without rotation: directions; speeds with rotation: axes
     U = V[rank:]
     slides = _basis((shifts @ U.T).T)
     axes = _basis(H[:3].T)
@@ -51,7 +51,7 @@ def glyphs(mobilizer: Mobilizer, q: Array, t: float, size: float) -> list[Drawin
         w, v = _screw(H, p)
         both = bool(len(slides)) and abs(float(slides[0] @ w)) > 1 - SMALL
         at = p if len(slides) else np.cross(w, v)
-        if np.linalg.norm(at - p) > 8 * size:  # its axis is far away: a turn that is nearly a shift
+        if np.linalg.norm(at - p) > 8 * size:  # its axis is far away: nearly a translation
             at = p
         out.append(_rod(w, at, 0.6 * size, (2.6 if both else 1.6) * size))
         if both:
@@ -70,7 +70,7 @@ def glyphs(mobilizer: Mobilizer, q: Array, t: float, size: float) -> list[Drawin
 
 
 def _basis(rows: Array) -> Array:
-    """Unit vectors across each other that span some rows (n, 3), shape (rank, 3)."""
+    """Orthonormal vectors that span some rows (n, 3), shape (rank, 3)."""
     if not rows.size or not np.abs(rows).max() > 0:
         return np.zeros((0, 3))
     _, sizes, V = np.linalg.svd(rows / np.abs(rows).max())
@@ -79,13 +79,14 @@ def _basis(rows: Array) -> Array:
 
 
 def _turned(H_w: Array) -> list[Array]:
-    """The axes of speeds that turn, unit vectors."""
+    """The axes of rotational speeds, unit vectors."""
     sizes = np.linalg.norm(H_w, axis=0)
     return [w / s for w, s in zip(H_w.T, sizes, strict=True) if s > SMALL * sizes.max()]
 
 
 def _screw(H: Array, p: Array) -> tuple[Array, Array]:
-    """Of the speed that turns most: its axis, unit, and the velocity per turn of F's origin (1)."""
+    """Of the speed with the largest rotation: its unit axis, and the velocity of F's origin per angular speed
+    (1)."""
     k = int(np.argmax(np.linalg.norm(H[:3], axis=0)))
     w = H[:3, k]
     size = float(np.linalg.norm(w))

@@ -1,4 +1,4 @@
-"""Layer: one system in motion, from whatever a user has of it."""
+"""Layer: one system in motion, from any object that a user passes."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from condyle.system.variables import recorded, variables
 from condyle.table import Table, after_events, is_frame
 
 RATE, FEWEST, MOST = 100.0, 200, 10_000
-"""Frames per second of a run that was simulated, and how many there are at least and at most."""
+"""Frames per second of a simulated run, and the least and largest number of frames."""
 MEMBERS = 12
-"""Of an ensemble, how many are shown."""
+"""Number of members of an ensemble that are shown."""
 
 
 @dataclass
@@ -43,11 +43,11 @@ class Layer:
     Attributes:
         name: in lists.
         batch: the states.
-        table: what is known over time beside the pose.
-        known: the states are those of a run: activations and speeds are known too.
+        table: quantities over time besides the pose.
+        known: whether the states are those of a run, with activations and speeds.
         good: frames whose coordinates are numbers, shape (m,); None for all.
-        notes: what a viewer should know, in sentences.
-        among: surfaces that touch each other by the method of a run alone, which its system does not know.
+        notes: sentences for the viewer.
+        among: surfaces of the run's method that touch each other and are not part of the system.
     """
 
     name: str
@@ -73,8 +73,8 @@ def contacts_of(system: System) -> dict[str, ContactLaw | RigidContact]:
 
 
 def surfaces(layer: Layer) -> list[tuple[str, ContactSurface]]:
-    """All that may touch, each with the name of a contact, "" where only the method of a run knows them; of
-    a box its corners are the box."""
+    """All contact surfaces, each with the name of a contact, "" if only the method of a run has them; corners
+    of a box are the box."""
     out: list[tuple[str, ContactSurface]] = []
     for name, law in contacts_of(layer.system).items():
         whole = [s.original for s in law.surfaces()]
@@ -88,8 +88,8 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
 
     Args:
         what: a System, a State, a Trajectory, Frames, a Motion or an Ensemble.
-        motion: of a System: a Table of coordinates, or what has states of it.
-        most: frames; more are thinned, with a note.
+        motion: of a System: a Table of coordinates, or an object with its states.
+        most: largest number of frames; more are thinned, with a note.
         name: in lists.
     """
     if motion is not None:
@@ -100,7 +100,7 @@ def layers(what: Any, motion: Any = None, most: int = MOST, name: str = "") -> l
         if getattr(motion, "system", what) is not what:
             raise DescriptionError(
                 "show: motion: it belongs to another system; show it alone, or give its "
-                "table(): Tables go by the names of coordinates"
+                "table(): Tables are matched by names of coordinates"
             )
         what = motion
     if isinstance(what, Ensemble):
@@ -195,14 +195,14 @@ def _of_table(system: System, table: Any, most: int, name: str) -> Layer:
     q[:, given.places] = table.values[:, given.columns] * given.factors
     missing = [system.coordinates[k] for k in given.missing]
     if np.isfinite(q).all() and len(table) > 3:
-        try:  # finds what constraints and motions determine
+        try:  # solves for coordinates that constraints and motions determine
             layer = _of_frames(Motion.of(system, table), most, name)
             layer.notes[:0] = notes
             return layer
         except UnknownNameError:
             pass
         except CondyleError as error:
-            notes.append(f"Constraints are not looked after: {error}")
+            notes.append(f"Constraints are not solved: {error}")
     if missing:
         notes.append(f"Not in the table, and at their defaults: {cut(missing)}.")
     state = system.state()

@@ -1,9 +1,9 @@
-"""`cd.live`: a system in the browser that answers sliders and the hand, over a websocket.
+"""`cd.live`: a system in the browser, controlled by sliders and dragging, over a websocket.
 
-The server listens on this machine alone by default. Its address has a random token; requests with
-another Host or Origin, which pages of other sites would have, are refused, and there is nothing but the page.
-A Host is an address in digits, localhost, host= or, where other machines may ask, the name of this machine:
-a site that points its own name at this machine (DNS rebinding) has none of these.
+The server listens on this machine alone by default. Its address has a random token; requests with another
+Host or Origin, as from pages of other sites, are refused, and the page is all that it serves. A Host is a
+numeric address, localhost, host= or, if other machines may connect, the name of this machine: a site that
+points its own name at this machine (DNS rebinding) has none of these.
 """
 
 from __future__ import annotations
@@ -45,8 +45,7 @@ BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\nContent-Length:
 
 
 class LiveView:
-    """A server with the page of one system, from `cd.live`. Each page that opens it has a pose and a run of
-    its own.
+    """A server with the page of one system, from `cd.live`. Each page that opens it has its own pose and run.
 
     Attributes:
         url: where the page is; only those who know it can open it.
@@ -75,7 +74,7 @@ class LiveView:
             raise DescriptionError("live: the state belongs to another system; make it with system.state()")
         if not is_whole(port, 0, 65535):
             raise DescriptionError(
-                f"live: port: expected a whole number from 0 to 65535, 0 for any that is free, got {port!r}"
+                f"live: port: expected a whole number from 0 to 65535, 0 for any free port, got {port!r}"
             )
         self.system, self.saved = system, []  # type: ignore[var-annotated]
         self._given = (
@@ -85,7 +84,7 @@ class LiveView:
         )
         self._token = secrets.token_urlsafe(18)
         self._sockets: weakref.WeakSet[socket.socket] = weakref.WeakSet()
-        self._session = self._new()  # compiles, and refuses what cannot be
+        self._session = self._new()  # compiles, and raises errors for invalid systems
         try:
             self._server = serve(
                 self._talk,
@@ -103,7 +102,7 @@ class LiveView:
             self._session.close()
             raise CondyleError(
                 f"live: cannot listen at {host!r}, port {port}: {error.strerror or error}; "
-                "host= is an address of this machine, port=0 takes a port that is free"
+                "host= is an address of this machine, port=0 uses any free port"
             ) from None
         self.host, self.port = host, self._server.socket.getsockname()[1]
         shown = _reachable(host)
@@ -142,8 +141,7 @@ class LiveView:
     # ---- requests ----------------------------------------------------------------------------------------
 
     def _connect(self, connected: socket.socket, *rest: Any, **options: Any) -> Any:
-        """A connection, which `stop` can end. websockets gives no answer to a request line that is not
-        ASCII."""
+        """A connection, which `stop` can end. websockets does not answer a request line that is not ASCII."""
         from websockets.sync.server import ServerConnection
 
         self._sockets.add(connected)
@@ -156,7 +154,7 @@ class LiveView:
         return ServerConnection(connected, *rest, **options)
 
     def _is_ours(self, host: str) -> bool:
-        """Whether a Host is one that this server may have."""
+        """Whether a Host is one of this server's."""
         parts = re.fullmatch(r"(?:\[([0-9a-f:.]+)\]|([a-z0-9_.-]+))(?::\d+)?", host.lower())
         if parts is None:
             return False
@@ -205,7 +203,7 @@ class LiveView:
         return out
 
     def _talk(self, socket: Any) -> None:
-        """One page, until it closes: orders come in, frames go out."""
+        """Serve one page until it closes: orders come in, frames go out."""
         from websockets.exceptions import ConnectionClosed
 
         variant = FLOOR if socket.request.path.endswith(f"/{FLOOR}/live") else ""
@@ -271,7 +269,7 @@ class LiveView:
         self.stop()
 
     def wait(self) -> None:
-        """Go on until Ctrl-C."""
+        """Serve until Ctrl-C."""
         try:
             self._thread.join()
         except KeyboardInterrupt:
@@ -282,7 +280,7 @@ class LiveView:
 
 
 def _reachable(host: str) -> str:
-    """The address to open: of this machine in its network, where the server listens at all of them."""
+    """The address to open: that of this machine in its network if the server listens at all of them."""
     if host not in ("", "0.0.0.0", "::"):
         return host
     with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as out:
@@ -306,7 +304,7 @@ def live(
     """View a system in the browser, move its coordinates with sliders, run it and pull at its bodies.
 
     Sliders keep couplers and other constraints. The run keeps pace with the clock: frames are shown `delay`
-    behind it, so that slow spells are not seen (sherman2011, section 3.4); a system that is too large slows
+    behind it, so that short delays do not show (sherman2011, section 3.4); a system that is too large slows
     down evenly, and the page shows it. Parameters, Inputs and excitations of muscles have sliders too.
 
     Args:
@@ -315,15 +313,15 @@ def live(
         host: the address that the server listens at: "127.0.0.1", which only this machine reaches, "0.0.0.0"
             for all addresses of this machine, or one of them. Anybody who reaches it and knows the token
             can open the page.
-        port: 0 takes a free one.
+        port: 0 for any free one.
         rate: frames per second.
         delay: [s].
         title: of the page.
         open: whether to open the page in the browser.
 
     Returns:
-        a LiveView: `view.url`, `view.saved` poses, `view.stop()`; `with cd.live(system) as view:` stops by
-        itself.
+        a LiveView: `view.url`, `view.saved` poses, `view.stop()`; `with cd.live(system) as view:` stops at
+        the end.
 
     Raises:
         CondyleError: websockets is not installed, or invalid arguments.

@@ -1,4 +1,4 @@
-"""What a user gives to be drawn beside a motion: measured markers and arrows of forces."""
+"""User data drawn with a motion: measured markers and arrows of forces."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from condyle.viewer.layer import Layer
 
 @dataclass(frozen=True, eq=False)
 class MeasuredMarkers:
-    """Markers that cameras saw.
+    """Measured markers.
 
     Attributes:
         names: one per marker.
-        positions: in ground [m], at the frames of the layer, shape (m, n, 3); NaN where one was not seen.
+        positions: in ground [m], at the frames of the layer, shape (m, n, 3); NaN where missing.
     """
 
     names: list[str]
@@ -33,10 +33,10 @@ class MeasuredMarkers:
 
 
 def measured(markers: Any, t: Array) -> MeasuredMarkers:
-    """Markers at the frames nearest to some times; times outside of the recording see none.
+    """Markers at the frames nearest to some times; NaN at times outside of the recording.
 
     Args:
-        markers: what `cd.read_markers` gives: `time` (T,), `names`, `positions` (T, n, 3) [m].
+        markers: from `cd.read_markers`: `time` (T,), `names`, `positions` (T, n, 3) [m].
         t: [s], shape (m,).
     """
     if not all(hasattr(markers, name) for name in ("time", "names", "positions")):
@@ -55,7 +55,7 @@ def measured(markers: Any, t: Array) -> MeasuredMarkers:
 
 
 def warn_of_times(what: str, time: Array, t: Array) -> None:
-    """Warn if what is shown beside a motion has none of its times."""
+    """Warn if data shown with a motion has none of its times."""
     if len(time) and len(t) > 1 and (time[-1] < t[0] or time[0] > t[-1]):
         warn(
             f"show: {what}: they are from {time[0]:g} to {time[-1]:g} s, the motion from {t[0]:g} "
@@ -77,11 +77,11 @@ def _nearest(time: Array, values: Array, t: Array) -> Array:
 
 
 def errors(seen: MeasuredMarkers | None, places: dict[str, Array], t: Array) -> list[tuple[Table, list[str]]]:
-    """How far markers of the model are from those that were measured, as columns: root mean square and
-    greatest of each frame, then each marker.
+    """Distances between markers of the model and measured ones, as columns: root mean square and greatest of
+    each frame, then each marker.
 
     Args:
-        seen: what was measured.
+        seen: the measured markers.
         places: of the model's markers in ground [m], shape (m, 3) each.
         t: [s], shape (m,).
     """
@@ -106,7 +106,7 @@ def errors(seen: MeasuredMarkers | None, places: dict[str, Array], t: Array) -> 
 
 @dataclass(frozen=True, eq=False)
 class Arrows(ExplainsCalls):
-    """Arrows over time, for `cd.show(..., arrows=[...])`: forces as they act.
+    """Arrows over time, for `cd.show(..., arrows=[...])`: forces where they act.
 
     Args:
         name: in lists and when picked.
@@ -143,7 +143,7 @@ class Arrows(ExplainsCalls):
 
 
 def arrows(given: Any, layer: Layer) -> list[Arrows]:
-    """Arrows from what a user gave: Arrows and ExternalLoads."""
+    """Arrows from the user's Arrows and ExternalLoads."""
     out: list[Arrows] = []
     for item in given if isinstance(given, Sequence) and not isinstance(given, str) else [given]:
         if isinstance(item, Arrows):
@@ -165,7 +165,7 @@ def arrows(given: Any, layer: Layer) -> list[Arrows]:
 
 
 def columns_of_arrows(given: list[Arrows], t: Array) -> list[tuple[Table, list[str]]]:
-    """Components of forces that a user gave, in ground, as columns."""
+    """Components of forces from the user, in ground, as columns."""
     if not given:
         return []
     columns = [f"{a.name}.{axis}" for a in given for axis in "xyz"]

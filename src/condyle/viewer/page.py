@@ -1,4 +1,4 @@
-"""Page: a scene as one HTML file that needs nothing else."""
+"""Page: a scene as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ from condyle.viewer.scene import Drawn, Scene, reach
 
 CLIENT = Path(__file__).parent / "client"
 INLINE = 2.4e6
-"""Letters of a page inside a notebook: Jupyter's server passes 3 MB at once."""
+"""Largest number of letters of a page inside a notebook: Jupyter's server passes 3 MB at once."""
 LENGTH, TURN, PAINT, COLUMN = 1e-4, 5e-5, 1 / 255, 1 / 8192
-"""The least steps that are kept: of places [m], where a scene is a meter large or more; of quaternions; of
-colors; of a column, over its range."""
+"""Resolution of stored values: of places [m] in a scene of a meter or more; of quaternions; of colors; of a
+column, over its range."""
 TRIANGLES = 30_000
-"""Of a mesh; one with more is made coarser."""
+"""Largest number of triangles of a mesh; meshes with more are coarsened."""
 VIEWS = ("any", "front", "side", "top")
 """Initial views of the camera."""
 
 
 @dataclass(frozen=True)
 class ViewOptions:
-    """From where a scene is seen, and what is named in it.
+    """Direction of view of a scene, and its labels.
 
     Attributes:
-        view: "any", "front", "side" or "top": the direction, unless angles say another.
-        azimuth: of the camera about what is up [degrees]: 0 from the front, 90 from the side (the right), 180
-            from behind; None: as the view has it.
-        elevation: of the camera above level [degrees], from -90 to 90; None: as the view has it.
+        view: "any", "front", "side" or "top": the direction, unless angles are given.
+        azimuth: of the camera about the vertical [degrees]: 0 from the front, 90 from the side (the right),
+            180 from behind; None: that of the view.
+        elevation: of the camera above level [degrees], from -90 to 90; None: that of the view.
         zoom: 1 sees all, 2 is twice as near.
-        labels: kinds of things (see LABELED) or their own names that are written beside them.
+        labels: kinds of things (see LABELED) or names of single things to be labeled.
     """
 
     view: str = "any"
@@ -75,7 +75,7 @@ class ViewOptions:
         assign(self, labels=(given,) if isinstance(given, str) else tuple(given))
 
     def named(self, scene: Scene) -> tuple[list[str], list[str]]:
-        """Kinds of which all names are written, and names beside them.
+        """Kinds whose names are all shown, and further single names.
 
         Raises:
             UnknownNameError: a label that is neither a kind nor a name of the scene.
@@ -88,7 +88,7 @@ class ViewOptions:
         return kinds, names
 
     def toward(self, front: Array, side: Array, up: Array) -> Array:
-        """Unit vector from what is seen to the camera."""
+        """Unit vector from the scene to the camera."""
         z = {"front": front, "side": side, "top": up - 1e-3 * front, "any": side + 0.75 * front + 0.42 * up}
         d = z[self.view] / np.linalg.norm(z[self.view])
         if self.azimuth is None and self.elevation is None:
@@ -100,11 +100,11 @@ class ViewOptions:
 
 
 LABELED = ("bodies", "joints", "muscles", "markers", "forces")
-"""Kinds of things whose names can be written beside them."""
+"""Kinds of things that can be labeled."""
 
 
 def things(d: Drawn, frame: int) -> Iterator[tuple[str, str, Array]]:
-    """Kind, name and middle in ground [m] of what can be named, at one frame."""
+    """Kind, name and middle in ground [m] of things that can be labeled, at one frame."""
     seen = set()
     for part in d.parts:
         if part.kind in ("bodies", "joints") and (part.kind, part.name) not in seen:
@@ -138,8 +138,8 @@ class Page:
     """A scene as one HTML file, from `cd.show`. A notebook shows it inline.
 
     Attributes:
-        scene: what is drawn.
-        path: where it was written, if it was.
+        scene: the drawn scene.
+        path: of the written file, if any.
     """
 
     def __init__(self, scene: Scene, **options: Any) -> None:
@@ -246,7 +246,8 @@ def _client(name: str) -> str:
 
 
 def digest() -> str:
-    """Of the client's sources: the bundle's first line has that of the sources it was made of."""
+    """Digest of the client's sources; the first line of the bundle has the digest of the sources from which
+    it was built."""
     names = sorted(p.name for p in CLIENT.glob("*.js") if p.name != "bundle.js") + ["package.json"]
     return hashlib.sha256(b"".join((CLIENT / name).read_bytes() for name in names)).hexdigest()
 
@@ -261,7 +262,7 @@ def page_of(
     bare: bool = False,
     live: dict[str, Any] | None = None,
 ) -> str:
-    """The whole file; `live` has what a page controls whose states come from a server."""
+    """The whole file; `live` has the controls of a page whose states come from a server."""
     look = look or ViewOptions()
     kinds, own_names = look.named(scene)
     head = _head(scene) | ({"live": live} if live else {})
@@ -306,15 +307,15 @@ def _head(scene: Scene) -> dict[str, Any]:
     near = max(reach(d) for d in scene.layers)
     middle = (scene.low + scene.high) / 2
     good = first.p[np.isfinite(first.p).reshape(len(first.t), -1).all(axis=1), 1:]
-    # all of it walks away: the camera follows; a pendulum gets no farther than sqrt(8) of its length. A small
-    # thing that goes about, as a ball in a bowl, it does not follow: there the way is what matters
+    # the camera follows systems that walk away; a pendulum gets no farther than sqrt(8) of its length. It
+    # does not follow a small thing that moves about, such as a ball in a bowl, whose way matters
     level = good - (good @ scene.up)[..., None] * scene.up
     goes = False
     if good.size:
         wide = np.linalg.norm(np.ptp(level, axis=0), axis=1)
         away = np.linalg.norm(level[-1] - level[0], axis=1)
         goes = bool(wide.min() > 3 * near and (scene.size < 6 * near or (away > 0.8 * wide).all()))
-        if len(first.bodies) == 2:  # one alone is seen with what is around it
+        if len(first.bodies) == 2:  # a single body is shown with its surroundings
             near = float(np.clip(0.4 * scene.size, near, 5 * near))
     return {
         "title": scene.title,
@@ -333,7 +334,7 @@ def _head(scene: Scene) -> dict[str, Any]:
 
 
 def _plotted(d: Drawn) -> list[str]:
-    """Of each joint the coordinate that moves most; then what else moves, in order."""
+    """The coordinate of each joint that moves most; then the other moving ones, in order."""
     if len(d.t) < 2:
         return []
     with np.errstate(invalid="ignore"):
@@ -485,7 +486,7 @@ def _mesh(vertices: Array, triangles: np.ndarray) -> dict[str, Any]:
 
 
 def coarser(vertices: Array, triangles: np.ndarray, most: int) -> tuple[Array, np.ndarray]:
-    """A mesh of at most that many triangles: vertices in one cell of a grid become one, in their middle."""
+    """A mesh of at most that many triangles: vertices in one cell of a grid are merged at their mean."""
     low = vertices.min(axis=0)
     cell = float((vertices.max(axis=0) - low).max()) / 400
     while True:

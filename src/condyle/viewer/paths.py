@@ -27,7 +27,7 @@ class PathLine:
         bodies: number of each point's body, ground is 0.
         points: in these bodies [m], shape (m, n, 3).
         strength: its greatest isometric force [N], 0 if it has none.
-        on: numbers of the bodies that it is fixed to or goes over.
+        on: numbers of the bodies to which it is attached or over which it wraps.
     """
 
     name: str
@@ -52,7 +52,7 @@ def lines(batch: Batch, R: Array, p: Array) -> list[PathLine]:
     number = body_numbers(system)
     flat, at, out = batch.kernel("path_points"), 0, []
     for name, path in system.compiled.model.paths.items():
-        if not path.points:  # a function of coordinates has no places
+        if not path.points:  # a function of coordinates has no points
             continue
         count = numbers(path)
         X, part = polygon_parts(path, flat[:, at : at + count], ALONG)
@@ -61,7 +61,7 @@ def lines(batch: Batch, R: Array, p: Array) -> list[PathLine]:
             *(point.body for point in path.points),
             *(w.body for span in path.length.spans for w in span.wraps),
         ]
-        keep = np.ones(len(part), dtype=bool)  # points that coincide in all frames are one
+        keep = np.ones(len(part), dtype=bool)  # points that coincide in all frames are merged
         keep[1:] = ~((X[:, 1:] == X[:, :-1]).all(axis=2).all(axis=0))
         bodies = np.array([number[owners[k]] for k in part[keep]])
         own = np.einsum("tnji,tnj->tni", R[:, bodies], X[:, keep] - p[:, bodies])

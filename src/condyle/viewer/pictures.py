@@ -65,16 +65,16 @@ def picture(
         t: time [s]; the first frame by default.
         size: width and height [pixels].
         view: "any", "front", "side" or "top".
-        azimuth: of the camera about what is up [degrees]: 0 from the front, 90 from the right side, 180 from
-            behind; by default that of the view.
+        azimuth: of the camera about the vertical [degrees]: 0 from the front, 90 from the right side, 180
+            from behind; by default that of the view.
         elevation: of the camera above level [degrees], from -90 to 90; by default that of the view.
         zoom: 1 sees all, 2 is twice as near.
-        labels: what has its name beside it: "bodies", "joints", "muscles", "markers", "forces", or names of
+        labels: things that are labeled: "bodies", "joints", "muscles", "markers", "forces", or names of
             some of them.
-        transparent: nothing behind the things, and no grid.
-        dark: on a dark ground.
-        plot: names of columns, of the motion or of `plots`, whose curves stand beside the scene; needs the browser.
-        renderer: "browser" draws as the page does, for .png, where Chromium and playwright are installed;
+        transparent: a transparent background, without a grid.
+        dark: a dark background.
+        plot: names of columns, of the motion or of `plots`, plotted beside the scene; needs the browser.
+        renderer: "browser" draws as the page does, for .png, if Chromium and playwright are installed;
             "matplotlib" works everywhere; "auto" uses the browser if possible.
         options: more of `cd.show`, such as motion, color, markers, arrows, compare, offset.
 
@@ -82,7 +82,7 @@ def picture(
         the path.
 
     Raises:
-        DescriptionError: another ending, a renderer that is not installed, something that cannot be shown.
+        DescriptionError: another ending, a renderer that is not installed, an object that cannot be shown.
     """
     path = _path("picture", path)
     if path.suffix.lower() not in (".png", ".svg"):
@@ -96,7 +96,7 @@ def picture(
     how = _renderer(renderer if path.suffix.lower() == ".png" or renderer == "browser" else "matplotlib")
     if path.suffix.lower() == ".svg":
         if how == "browser":
-            raise DescriptionError("picture: a browser makes no .svg; leave renderer out")
+            raise DescriptionError("picture: browsers make no .svg; omit renderer")
         with files.atomic_write(path, "wb") as file:
             figure_of(scene, frame, look, _size(size), dark, transparent).savefig(file, format="svg")
         return path
@@ -132,23 +132,23 @@ def movie(
         path: ends in .mp4 (needs ffmpeg: `pip install "condyle[movies]"`), .gif, .webp (a third as large), or
             .png for pictures with numbers, NAME_0000.png, NAME_0001.png and on.
         rate: pictures per second.
-        speed: 0.5 is half as fast as it was.
+        speed: 0.5 is half of real time.
         size: width and height [pixels], even numbers for .mp4.
         view: "any", "front", "side" or "top".
         azimuth: as for `cd.picture`, as are elevation, zoom and labels.
         elevation: [degrees].
         zoom: 2 is twice as near.
-        labels: what has its name beside it.
-        dark: on a dark ground.
+        labels: things that are labeled.
+        dark: a dark background.
         plot: as for `cd.picture`: curves whose cursor moves with the scene.
         renderer: as for `cd.picture`.
         options: more of `cd.show`.
 
     Returns:
-        the path, of the first picture where there are several.
+        the path; of the first picture if there are several.
 
     Raises:
-        DescriptionError: another ending, ffmpeg is missing, something that cannot be shown.
+        DescriptionError: another ending, ffmpeg is missing, an object that cannot be shown.
     """
     path = _path("movie", path)
     ending = path.suffix.lower()
@@ -176,7 +176,7 @@ def movie(
 def _path(what: str, path: Any) -> Path:
     if not isinstance(path, (str, os.PathLike)):
         raise DescriptionError(
-            f"{what}: expected cd.{what}(what is shown, path), got {type(path).__name__} as the path"
+            f"{what}: expected cd.{what}(motion, path), got {type(path).__name__} as the path"
         )
     return Path(path)
 
@@ -209,7 +209,7 @@ def _renderer(name: str) -> str:
         raise DescriptionError(f"renderer: expected one of {', '.join(RENDERERS)}, got {name!r}")
     if name == "browser" and chromium() is None:
         raise DescriptionError(
-            "renderer: there is no Chromium, or no playwright: python -m pip install "
+            "renderer: Chromium or playwright is missing: python -m pip install "
             "'condyle[browser]'; renderer='matplotlib' needs neither"
         )
     return ("browser" if chromium() else "matplotlib") if name == "auto" else name
@@ -229,9 +229,7 @@ def _drawn(
     """PNG files of some frames, one after the other."""
     if how == "matplotlib":
         if plot:
-            raise DescriptionError(
-                "plot: curves beside the scene need the browser: leave renderer or plot out"
-            )
+            raise DescriptionError("plot: curves beside the scene need the browser: omit renderer or plot")
         yield (_png(figure_of(scene, frame, look, size, dark, clear)) for frame in frames)
         return
     # in a thread of its own: where a loop of asyncio runs, as in notebooks, Playwright refuses to work
@@ -248,7 +246,7 @@ def _drawn(
 def _opened(
     page: Path, size: tuple[int, int], dark: bool, curves: bool, clear: bool
 ) -> tuple[Any, Callable[[], None]]:
-    """A page in a browser, and what closes both."""
+    """A page in a browser, and the function that closes both."""
     from playwright.sync_api import sync_playwright
 
     playwright = sync_playwright().start()
@@ -262,7 +260,7 @@ def _opened(
         tab.goto(page.as_uri() + ("#still&clear" if clear else "#still"))
         tab.wait_for_selector("html[data-ready]", state="attached", timeout=120_000)
         if curves:
-            # the scene becomes narrower, and draws itself coarse once: the first picture comes after that
+            # the scene becomes narrower, and is drawn coarsely once before the first picture
             tab.evaluate(
                 "condyle.panel('plots', true); new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
             )
@@ -305,7 +303,7 @@ def _animated(path: Path, pictures: Iterator[bytes], rate: float) -> Path:
     first, *rest = (Image.open(io.BytesIO(data)).convert("RGB") for data in pictures)
     options: dict[str, Any] = {"quality": 70, "method": 6}
     if path.suffix.lower() == ".gif":
-        # one palette for all: what does not move is the same in each picture, and is kept once
+        # one palette for all: parts that do not move are equal in each picture, and stored once
         few = first.quantize(128)
         first, rest, options = few, [p.quantize(palette=few, dither=Image.Dither.NONE) for p in rest], {}
     with files.atomic_write(path, "wb") as file:
@@ -329,7 +327,7 @@ def _ffmpeg() -> str:
     found = shutil.which("ffmpeg")
     if found is None:
         raise DescriptionError(
-            "movie: .mp4 needs ffmpeg: python -m pip install 'condyle[movies]'; .gif and .png need nothing"
+            "movie: .mp4 needs ffmpeg: python -m pip install 'condyle[movies]'; .gif and .png do not"
         )
     return found
 

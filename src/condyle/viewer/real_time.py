@@ -20,13 +20,13 @@ from condyle.system.system import System
 from condyle.viewer.delay_buffer import DelayBuffer, Pace
 
 IDLE = 0.02
-"""Longest sleep of the simulation's thread [s]: it then looks whether it should end."""
+"""Longest sleep of the simulation's thread [s]: it then checks whether to end."""
 FIRST = 1e-3
-"""Length of a run before the clock starts, which compiles [s]."""
+"""Length of the run before the clock starts, for compiling [s]."""
 
 
 class RealTime:
-    """A run in a thread of its own, some frames ahead of the picture (delay_buffer.py).
+    """A run in its own thread, some frames ahead of the picture (delay_buffer.py).
 
         with RealTime(system, system.state()) as live:
             while looking:
@@ -34,10 +34,10 @@ class RealTime:
                 live.change(inputs={"push": 3.0})
 
     Args:
-        system: whose motion it is.
-        state: where it begins.
+        system: to simulate.
+        state: at the start.
         rate: frames per second.
-        delay: how far the picture is behind, during which slow spells are not seen [s].
+        delay: of the picture, which hides shorter delays of the run [s].
         speed: simulated seconds per second.
         accuracy: of the simulation.
         integrator: as for `cd.simulate`.
@@ -94,8 +94,8 @@ class RealTime:
             self._thread.join()
 
     def change(self, **given: Mapping[str, float]) -> float:
-        """Change inputs or parameters, from now on: `change(inputs={"push": 3.0})`. What `state.replace`
-        takes may be given.
+        """Change inputs or parameters, from now on: `change(inputs={"push": 3.0})`. Arguments are those of
+        `state.replace`.
 
         Returns:
             the simulated time at which it takes effect [s].
@@ -111,7 +111,7 @@ class RealTime:
 
     @property
     def pace(self) -> Pace:
-        """How it keeps up: missed frames, lag, real-time factor."""
+        """The present pace: missed frames, lag, real-time factor."""
         with self._lock:
             return self._buffer.pace()
 
@@ -153,14 +153,14 @@ class RealTime:
                 continue
             try:
                 frames = self._advance(times)
-            except Exception as error:  # any failure must show in the picture
+            except Exception as error:  # any failure must be shown in the picture
                 self.failure = str(error)
                 return
             with self._lock:
                 self._buffer.put(times, frames, time.perf_counter() - now)
 
     def _advance(self, times: Array) -> list[State]:
-        """States at times, with the changes that fall between them, each at its own."""
+        """States at times, with the changes between them, each at its own time."""
         frames: list[State] = []
         while len(frames) < len(times):
             with self._lock:
@@ -181,7 +181,7 @@ class RealTime:
 
     def _run(self, state: State, end: float) -> Any:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # jumps and domains would be said at every frame
+            warnings.simplefilter("ignore")  # jumps and domains would be repeated at every frame
             traj = simulate(self.system, state, end, accuracy=self.accuracy, integrator=self.integrator)
         if not np.isclose(traj.t[-1], end, rtol=0, atol=1e-12):
             raise CondyleError(str(traj.status))

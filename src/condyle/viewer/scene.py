@@ -1,4 +1,4 @@
-"""Scene: all that is drawn, as numbers over frames. Pages, pictures and movies are made of it."""
+"""Scene: everything that is drawn, as numbers over frames, for pages, pictures and movies."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from condyle.viewer.drawn_elements import LinkOfBodies, ShapeOnBody, body_number
 from condyle.viewer.layer import Layer, surfaces
 
 SAMPLED = 200
-"""Frames that say how large a scene is."""
+"""Number of frames that determine the size of a scene."""
 LONGEST = 0.6
-"""Of the size of what moves: an arrow of the usual size."""
+"""Length of a typical arrow, over the size of the moving bodies."""
 USUAL = 0.95
-"""Quantile of the sizes of arrows that has this length."""
+"""Quantile of the sizes of arrows that counts as typical."""
 
 
 @dataclass(eq=False)
@@ -43,19 +43,19 @@ class Drawn:
         p: origins in ground [m], shape (m, B, 3).
         parts: shapes on bodies.
         lines: paths of forces.
-        paint: from 0 to 1, what muscles are colored by, shape (m, lines); None for one color.
+        paint: colors of muscles from 0 to 1, shape (m, lines); None for one color.
         links: lines between stations.
         markers: of the model: name, number of the body, station.
-        measured: markers that cameras saw.
+        measured: measured markers.
         arrows: forces.
-        patches: where surfaces touch.
+        patches: contact areas.
         pressures: on meshes that touch.
-        columns: what can be plotted and read.
-        owners: what each column is of: the name of a body, path or coordinate.
-        arranged: how the columns were made of those of the states.
-        offset: of the whole in ground [m].
-        shift: of the whole in time [s].
-        notes: what a viewer should know.
+        columns: quantities that can be plotted and read.
+        owners: the body, path or coordinate of each column.
+        arranged: order and units of the columns.
+        offset: of everything in ground [m].
+        shift: of everything in time [s].
+        notes: sentences for the viewer.
         level: height of a floor that bodies touch [m], if there is one.
         hidden: kinds of shapes that are not shown at first.
     """
@@ -99,7 +99,7 @@ class Drawn:
 
 @dataclass(eq=False)
 class Scene:
-    """Layers, and what all of them share.
+    """Layers, and their common properties.
 
     Attributes:
         title: of the page.
@@ -107,12 +107,12 @@ class Scene:
         up: unit vector, against gravity.
         low: lowest corner of all frames [m], shape (3,).
         high: highest corner [m], shape (3,).
-        paint: what muscles are colored by: label, unit, value at 1.
-        strength: whether muscles are as wide as they are strong.
+        paint: colors of muscles: label, unit, value at 1.
+        strength: whether the width of muscles shows their strength.
         arrow_scale: length of an arrow per unit [m].
         level: height of a floor that bodies touch [m], if there is one.
-        pressure: on meshes, what has the darkest color [Pa]; 0 without any.
-        outermost: points that a camera must see to see all [m], shape (k, 3); none: the box's corners.
+        pressure: pressure on meshes with the darkest color [Pa]; 0 without any.
+        outermost: points that must be in view [m], shape (k, 3); none: the box's corners.
     """
 
     title: str
@@ -138,7 +138,8 @@ class Scene:
 
     @property
     def floor(self) -> float:
-        """Height of the grid: that of a floor, else zero, unless that is amid or far from the scene."""
+        """Height of the grid: that of a floor, else zero, unless that is in the middle of the scene or far
+        from it."""
         if self.level is not None:
             return self.level
         axis = int(np.argmax(np.abs(self.up)))
@@ -155,7 +156,7 @@ def draw(
     offset: Any = (0.0, 0.0, 0.0),
     live: bool = False,
 ) -> tuple[Drawn, tuple[str, str, float]]:
-    """A layer as numbers, and what its muscles are colored by; a live one has no map of pressure."""
+    """A layer as numbers, and the colors of its muscles; a live one has no map of pressure."""
     system, batch, m = layer.system, layer.batch, len(layer.t)
     R, p = poses(layer)
     lines = paths.lines(batch, R, p)
@@ -241,12 +242,12 @@ def draw(
 
 
 def _way(p: Array) -> float:
-    """How far bodies get from ground's origin [m]."""
+    """Largest distance of bodies from ground's origin [m]."""
     return float(np.nanmax(np.linalg.norm(p, axis=-1), initial=0.0))
 
 
 def _apart(p: Array) -> float:
-    """Half the diagonal of the box around all bodies, of all frames the least [m]."""
+    """Half the diagonal of the box around all bodies, the least of all frames [m]."""
     return float(np.nanmin(np.linalg.norm(np.ptp(p, axis=1), axis=-1), initial=np.inf)) / 2
 
 
@@ -258,8 +259,8 @@ def poses(layer: Layer) -> tuple[Array, Array]:
 
 
 def moving(layer: Layer, drawn: Drawn, color: str) -> tuple[Drawn, Array]:
-    """What changes from state to state beside paths: poses, colors, arrows and patches; and the values of
-    the columns, shape (m, columns)."""
+    """Values that change from state to state besides paths: poses, colors, arrows and patches; and the values
+    of the columns, shape (m, columns)."""
     R, p = poses(layer)
     patches, arrows, touched = contacts.touching(layer, R)
     _, paint, more = paint_of(layer, drawn.lines, color)
@@ -311,7 +312,7 @@ def scene(
         usual([p for d in drawn for p in d.pressures]),
         _outermost(np.concatenate(outer)) if outer else np.zeros((0, 3)),
     )
-    # of a walk a person's size, not the way; one thing alone is small beside where it goes
+    # in a walk the size of the person, not of the way; a single body is small relative to its way
     near = out.size if len(drawn[0].bodies) == 2 else min(out.size, max(reach(d) for d in drawn))
     lengths = all(a.unit == "m" for d in drawn for a in d.arrows)  # which are drawn as long as they are
     out.arrow_scale = LONGEST * near / largest if largest > 0 and not lengths else 1.0
@@ -337,7 +338,7 @@ def reach(d: Drawn) -> float:
 
 
 def _tips(d: Drawn, scene: Scene) -> Array:
-    """Where arrows end that are at most twice as long as usual, in ground [m], shape (k, 3)."""
+    """Tips of arrows that are at most twice as long as usual, in ground [m], shape (k, 3)."""
     i = np.unique(np.linspace(0, len(d.t) - 1, min(len(d.t), SAMPLED)).astype(int))
     found = [np.zeros((0, 3))]
     for arrows in d.arrows:
@@ -350,7 +351,7 @@ def _tips(d: Drawn, scene: Scene) -> Array:
 
 
 def _usual(sizes: Array) -> float:
-    """What 95 of 100 sizes do not exceed: a short blow does not make all others small."""
+    """The 95 % quantile of sizes: a short blow does not make all others small."""
     sizes = sizes[np.isfinite(sizes) & (sizes > 0)]
     return float(np.quantile(sizes, USUAL)) if len(sizes) else 0.0
 
@@ -359,7 +360,7 @@ def _corners(d: Drawn, frames: Array) -> Array:
     """Corners of the boxes around all shapes, in ground [m], shape (k, 3)."""
     out = [d.p[frames][:, 1:].reshape(-1, 3)]
     for part in d.parts:
-        if part.wide or part.kind in d.hidden:  # as wide as anything, or hidden at first
+        if part.wide or part.kind in d.hidden:  # unbounded, or hidden at first
             continue
         vertices = part.shape.surface()[0]
         vertices = vertices if len(vertices) else np.asarray(getattr(part.shape, "points", np.zeros((1, 3))))
@@ -376,14 +377,14 @@ def _box(low: Array, high: Array) -> Array:
 
 
 def _outermost(points: Array) -> Array:
-    """Those of some points that are farthest in one of 98 directions."""
+    """The points that are farthest in one of 98 directions."""
     n = np.array(np.meshgrid(*[np.linspace(-1, 1, 5)] * 3)).reshape(3, -1).T
     n = n[np.abs(n).max(axis=1) == 1]
     return points[np.unique(np.argmax(points @ n.T, axis=0))]
 
 
 def up_of(system: System) -> Array:
-    """The axis nearest to where free fall does not go; y without gravity."""
+    """The axis nearest to the direction against free fall; y without gravity."""
     g = free_fall(system._forces)
     if not g.any():
         return np.array([0.0, 1.0, 0.0])

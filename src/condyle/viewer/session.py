@@ -1,4 +1,4 @@
-"""Session: what one page of a live view controls, a pose and a run that goes on from it.
+"""Session: the pose that one page of a live view controls, and the run that continues from it.
 
 Messages of a page are a closed list; names are looked up and numbers must be finite and within bounds before
 anything happens. Nothing that a page sends is executed, and no file is touched.
@@ -25,15 +25,15 @@ from condyle.viewer.stream import StateStream
 SAMPLES = 61
 """Points of a curve over a coordinate."""
 WIDE = 1e6
-"""Largest number that a page may send, over the size of what it is about."""
+"""Largest number that a page may send, relative to its quantity."""
 
 
 Order = Callable[[Mapping[str, Any]], dict[str, Any] | None]
-"""What a page may ask for by the name X is done by `Session._do_X`."""
+"""Names X of requests of a page, which `Session._do_X` handles."""
 
 
 class Session:
-    """A pose that sliders change, and a run that begins there.
+    """A pose that sliders change, and a run that starts from it.
 
     Args:
         system: the system to show.
@@ -56,7 +56,7 @@ class Session:
         self.said = ""
         self.hidden = self.away = False
         self.loose = footing.loose(self.state)
-        self._lock = threading.RLock()  # orders come from another thread than frames go
+        self._lock = threading.RLock()  # orders arrive in another thread than frames leave
         self.changed = threading.Event()
         self.changed.set()
 
@@ -98,12 +98,12 @@ class Session:
         }
 
     def _inputs(self) -> list[str]:
-        """Those of the user's system: the hand has its own orders."""
+        """Inputs of the user's system: the hand has its own orders."""
         held = hand.held(self.system, None)
         return [name for name in self.system.inputs if name not in held]
 
     def _range(self, k: int) -> tuple[float, float]:
-        """Where a coordinate may go [rad, m]."""
+        """The range of a coordinate [rad, m]."""
         coordinate = [c for b in self.system.bodies for c in b.coordinates][k]
         unit = scales.units(self.system.bodies)[0][k]
         wide = np.pi if unit == "rad" else hand.size(self.system)
@@ -117,7 +117,7 @@ class Session:
     # ---- orders -----------------------------------------------------------------------------------------
 
     def obey(self, message: Any) -> dict[str, Any] | None:
-        """Do what a page asks for; returns what to answer. Errors of users are answers too."""
+        """Handle a request of a page; returns the answer. Errors of users are answers too."""
         try:
             order = message.get("do") if isinstance(message, dict) else None
             act: Order | None = getattr(self, f"_do_{order}", None)
@@ -157,7 +157,7 @@ class Session:
         self.state = _balanced(self.state.replace(q=q, u=u))
 
     def _do_poses(self, m: Mapping[str, Any]) -> None:
-        """All coordinates at once: a page that comes back has its pose still."""
+        """All coordinates at once: a page that reconnects still has its pose."""
         values = m["values"]
         if not isinstance(values, list) or len(values) != self.system.nq:
             raise DescriptionError(f"{self.system.nq} numbers are needed, the page sent {str(values)[:40]!r}")
@@ -256,7 +256,7 @@ class Session:
         self._again()
 
     def _do_grab(self, m: Mapping[str, Any]) -> None:
-        """Pull at a body; only a run moves by it."""
+        """Pull at a body; has effect only during a run."""
         names = [b.name for b in self.system.bodies]
         name, far = names[_known("body", m["body"], names)], WIDE * hand.size(self.system)
         station, target = ([_number(x, -far, far) for x in list(m[key])[:3]] for key in ("station", "target"))
@@ -268,7 +268,7 @@ class Session:
             self.run.change(inputs=hand.held(self.system, None))
 
     def _do_curve(self, m: Mapping[str, Any]) -> dict[str, Any]:
-        """Length and moment arm of a path over a coordinate, the others as they are."""
+        """Length and moment arm of a path over a coordinate, with the others fixed."""
         path, k = (
             _known("path", m["path"], self.system.paths),
             _known("coordinate", m["coordinate"], self.system.coordinates),
@@ -308,14 +308,14 @@ class Session:
             self.run = None
 
     def _again(self) -> None:
-        """Go on with other settings, if it runs."""
+        """Continue with other settings, if it runs."""
         if self.run is not None:
             self._stop()
             self._do_play({})
 
     def next(self, patience: float | None = None) -> tuple[bytes | None, dict[str, Any]]:
-        """The next frame, when it is due, and what the page should say; no frame if nothing changes for so
-        long [s]. Without a run it waits until something changes, however long that takes."""
+        """The next frame when it is due, and the status for the page; no frame if nothing changes for
+        `patience` [s]. Without a run it waits until something changes."""
         run = self.run
         if run is None:
             if not self.changed.wait(patience):
@@ -334,7 +334,7 @@ class Session:
         return self.stream.message(state), self.status()
 
     def status(self) -> dict[str, Any]:
-        """What a page says beside the picture."""
+        """The status that a page shows beside the picture."""
         run, state = self.run, self.shown
         out: dict[str, Any] = {
             "t": state.t,
@@ -363,7 +363,7 @@ class Session:
 
 
 def _copied(system: System, state: State) -> State:
-    """The state of a system as one of its copy with a hand."""
+    """The state of a system as a state of its copy with a hand."""
     out = system.state(
         t=state.t,
         q=state.q,
@@ -379,7 +379,7 @@ def _copied(system: System, state: State) -> State:
 
 
 def _balanced(state: State) -> State:
-    """With tendons in equilibrium, where that can be had."""
+    """The state with tendons in equilibrium, if that exists."""
     if not state.system.muscles:
         return state
     try:
@@ -411,5 +411,5 @@ def _number(value: Any, low: float = -1e9, high: float = 1e9) -> float:
 
 
 def _plain(x: Any) -> list[float | None]:
-    """For JSON: null where there is no number."""
+    """A list for JSON: null for NaN."""
     return [float(v) if np.isfinite(v) else None for v in np.ravel(x)]

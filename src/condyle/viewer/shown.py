@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import with_call_hints
 from condyle.arrays import is_number, is_whole, real
 from condyle.errors import DescriptionError, ShapeError
+from condyle.native.machine.notice import announced
 from condyle.system.system import System
 from condyle.table import Table, is_frame
 from condyle.viewer.layer import MOST, layers
@@ -32,6 +33,7 @@ from condyle.viewer.scene import Scene, draw, scene
         "forces": "they are arrows=, of muscles color=",
     }
 )
+@announced
 def show(
     what: object,
     path: str | Path | None = None,
@@ -55,41 +57,40 @@ def show(
 ) -> Page:
     """Show something in the browser: one HTML file that needs no network, with timeline, plots and picking.
 
-    With a path the file is written there. Without one a notebook shows the result inline, and elsewhere a
-    temporary file is opened in the browser, where there is a screen.
+    With a path the file is written there. Without one a notebook shows the result inline; elsewhere a
+    temporary file is opened in the browser, if there is a screen.
 
     Args:
-        what: a System, a State, a Trajectory, a Motion, Frames, or an Ensemble, of which twelve members are
-            shown.
+        what: a System, a State, a Trajectory, a Motion, Frames, or an Ensemble (twelve members are shown).
         path: of the file, ending in .html.
-        motion: of a System: a Table of coordinates over time (`cd.read_table("walk.mot")`), or what has
-            states of it.
+        motion: of a System: a Table of coordinates over time (`cd.read_table("walk.mot")`), or an object with
+            its states.
         compare: a second motion, pale, over the first: as `what`, or a Table of coordinates; or a list of
             several.
-        names: what the motions are called in lists and plots, the first one and those to compare:
+        names: of the motions in lists and plots, the first one and those to compare:
             ["before", "after"].
         offset: of the second motion in ground [m], shape (3,); zero by default. Each further one is moved by
-            as much again. The page can move them too.
-        later: by how much the second motion is shown later [s], below zero earlier. The page can change it.
+            the same amount again. The page can move them too.
+        later: delay of the second motion [s], negative for earlier. The page can change it.
         color: of muscles: "activation" or "force", of a run; or a Table with a column per muscle, or the
             result of `cd.static_optimization`; None for one color.
-        strength: muscles are as wide as they are strong.
-        markers: measured ones, as `cd.read_markers` gives them; those of the model that have their names are
-            joined to them by lines.
+        strength: whether the width of muscles shows their strength.
+        markers: measured ones, from `cd.read_markers`; lines join them to the model's markers of the same
+            names.
         arrows: forces: `condyle.viewer.Arrows` or `cd.ExternalLoad`, one or a list.
         plots: Tables whose columns can be plotted too, one or a list.
         plot: names of the columns that are plotted at first.
         title: of the page.
-        frames: at most so many; more are thinned, with a note.
-        play: begin to play.
+        frames: largest number; more are thinned, with a note.
+        play: whether to start playing.
         view: at first: "any", "front", "side" or "top".
-        open: in the browser; by default where there is a screen and no path.
+        open: whether to open it in the browser; by default if there is a screen and no path.
 
     Returns:
         a Page: `.html` is the text, `.save(path)` writes it.
 
     Raises:
-        DescriptionError: something that cannot be shown.
+        DescriptionError: an object that cannot be shown.
     """
     page = Page(
         scene_of(
@@ -163,7 +164,7 @@ def scene_of(
                 out.append(draw(layer, color if isinstance(color, str) else None, offset=moved)[0])
                 out[-1].shift = float(later)
     elif later:
-        raise DescriptionError("show: later: it moves a second motion in time: give it as compare=")
+        raise DescriptionError("show: later: it shifts a second motion in time: give that as compare=")
     elif offset is not None and len(out) > 1:
         for k, d in enumerate(out):
             d.offset = tuple(k * x for x in shift)  # type: ignore[assignment]
@@ -183,7 +184,7 @@ def scene_of(
 
 
 def titled(system: System) -> str:
-    """What a page is called that has no title: the model's own name, else that of its bodies."""
+    """The title of a page without one: the model's name, else those of its bodies."""
     if own := system.about.get("name", ""):
         return str(own)
     names = [b.name for b in system.bodies] or ["a system"]
@@ -191,7 +192,7 @@ def titled(system: System) -> str:
 
 
 def in_notebook() -> bool:
-    """Whether what is returned is shown as HTML."""
+    """Whether results are shown as HTML."""
     ipython: Any = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return type(shell).__name__ == "ZMQInteractiveShell"

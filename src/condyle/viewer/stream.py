@@ -25,11 +25,11 @@ class StateStream:
     """States of one system, one message each: t, then poses, points of paths, paint, columns,
     arrows and patches.
 
-    Paths are in ground here: which body a point of an arc belongs to may change from state to state.
+    Paths are in ground here: the body of a point of an arc may change from state to state.
 
     Args:
         state: the first one.
-        color: what muscles are colored by.
+        color: of muscles.
     """
 
     def __init__(self, state: State, color: str = "activation") -> None:
@@ -51,7 +51,7 @@ class StateStream:
         weight = sum(b.mass for b in self.system.bodies) * float(
             np.linalg.norm(free_fall(self.system._forces))
         )
-        if self.drawn.arrows and weight > 0:  # forces of the first state say little
+        if self.drawn.arrows and weight > 0:  # forces of the first state are not typical
             out.arrow_scale = LONGEST * min(out.size, reach(self.drawn)) / weight
         return out
 
@@ -73,8 +73,8 @@ class StateStream:
 
 
 class Polygons:
-    """The polygons of all paths of a system at one state, at once: what is touched and active, in order, then
-    the last point again.
+    """The polygons of all paths of a system at one state, at once: active points and touched surfaces, in
+    order, then the last point again.
 
     Args:
         paths: of the model.
@@ -95,7 +95,7 @@ class Polygons:
             owner += [k] * n
             for i, wrap in enumerate(wraps):
                 form = type(wrap.surface)
-                # numbers of a surface are read by ellipsoids alone
+                # only ellipsoids read the numbers of a surface
                 key = form if form.along is not Ellipsoid.along else id(wrap.surface)
                 groups.setdefault(key, (wrap.surface, []))[1].append(len(touched))
                 touched.append((k, at + 4 * n + TOUCHED * i))

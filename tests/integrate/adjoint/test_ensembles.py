@@ -76,14 +76,14 @@ def test_bad_input(system: cd.System) -> None:
         traj.jvp([1.0])  # type: ignore[arg-type]
     with pytest.raises(ShapeError, match="the trajectory goes from 0"):
         traj.vjp(np.ones(7), t=0.2)
-    with pytest.raises(DescriptionError, match="rows are left out"):
+    with pytest.raises(DescriptionError, match="this trajectory skips rows"):
         traj[::2].jacobian()
     broken = cd.System()
     broken.add_body("a", mobilizer=cd.Slider(), mass=1.0)
     broken.add_force("f", cd.forces.Custom(lambda s: {"a": s.q("a") / (s.t - 0.05)}))
     failed = cd.simulate(broken, broken.state(q=[1.0]), 0.1, accuracy=1e-8)
     if not failed.finished:
-        with pytest.raises(DescriptionError, match="did not reach its end"):
+        with pytest.raises(DescriptionError, match=r"did not reach its end|stopped early"):
             failed.vjp(np.ones(2))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import sys
 import time
@@ -128,3 +129,59 @@ def test_models_are_read_under_a_notice(monkeypatch, tmp_path):
     for _ in range(2):  # the second time it is known
         cd.read_osim(tmp_path / "rod.osim")
     assert said == ["reading rod.osim"]
+
+
+def test_a_study_says_its_name_once(monkeypatch, capsys, caplog):
+    """In a terminal and in the log; a study inside another one is part of it."""
+    monkeypatch.setattr(notice, "PATIENCE", 0.02)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    caplog.set_level(logging.INFO, "condyle")
+
+    @notice.announced
+    def inner_work() -> int:
+        time.sleep(0.1)
+        return 3
+
+    @notice.announced
+    def outer_work() -> int:
+        return inner_work()
+
+    assert outer_work() == 3
+    assert capsys.readouterr().err == "condyle: outer work is at work\n"
+    assert inner_work() == 3
+    assert capsys.readouterr().err == "condyle: inner work is at work\n"
+    assert [record.getMessage() for record in caplog.records] == [
+        "outer work is at work",
+        "inner work is at work",
+    ]
+
+
+def test_long_studies_are_announced(monkeypatch):
+    """Each that has no bar: what takes a second has a name."""
+    names = [
+        *(
+            "inverse_dynamics",
+            "static_optimization",
+            "joint_reactions",
+            "muscle_analysis",
+            "scale",
+            "show",
+            "track",
+        ),
+        *("predict", "personalize", "analyze", "relax", "limit_cycle", "sample", "fit_parameters"),
+    ]
+    began: list[str] = []
+    monkeypatch.setattr(notice, "working", lambda text: began.append(text) or contextlib.nullcontext())
+    for name in names:
+        with pytest.raises((AttributeError, TypeError, cd.errors.CondyleError)):
+            getattr(cd, name)(None, None)  # it begins, and fails
+    assert began == [f"{name.replace('_', ' ')} is at work" for name in names]
+
+
+def test_a_run_without_a_bar_says_how_much_is_done(monkeypatch, capsys):
+    monkeypatch.setattr(notice, "PATIENCE", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    system = cd.System()
+    system.add_body("b", system.ground, cd.Pin(), mass=1.0, com=(0, 1, 0), inertia=(1, 1, 1))
+    cd.simulate(system, system.state(), 1.0)
+    assert "condyle: simulate: 100% done" in capsys.readouterr().err

@@ -90,7 +90,7 @@ def test_tools_that_are_missing_are_named(tmp_path):
     [
         (("motion.mot", "motoin.mot"), "no file 'motoin.mot'.*is it motion.mot"),
         (("<coordinates_file>motion.mot", "<coordinates_file>"), "names no file; it needs a table of coord"),
-        (("Muscles<", "knee_spring<"), "knee_spring: there is no such force nor group of forces"),
+        (("Muscles<", "knee_spring<"), "knee_spring: the model has no such force or group"),
         (("model.osim", "none.osim"), "no file 'none.osim'"),
         (
             ("<coordinates_file>motion.mot", "<coordinates_file>loads.mot"),
@@ -314,7 +314,7 @@ def test_what_files_need(tmp_path):
     )
     done = condyle_here("run", "first.xml", "second.xml", "--jobs", "1", cwd=tmp_path, **CACHE)
     assert "there is no file 'lost.mot'" in done.stderr
-    assert "not run: it reads what first.xml was to write, which failed" in done.stderr
+    assert "not run: it needs the output of first.xml, which failed" in done.stderr
 
 
 def test_files_in_reverse_order(tmp_path):
@@ -345,7 +345,7 @@ def test_whatever_is_raised_the_next_file_runs(tmp_path, monkeypatch):
     monkeypatch.setattr("condyle.opensim.setup.inverse_dynamics_tool.inverse_dynamics", broken)
     done = condyle_here("run", "a.xml", "b.xml", "--jobs", "1", cwd=tmp_path, **CACHE)
     assert "CHECK   angles look like degrees" in done.stdout and "1 of 2 done; failed: a.xml" in done.stdout
-    assert re.search(r"FAILED  AssertionError \(in test_run.py, line \d+\). This was not fore", done.stderr)
+    assert re.search(r"FAILED  AssertionError \(in test_run.py, line \d+\). This is unexpected", done.stderr)
 
 
 def test_padding_of_the_filter_is_called_so(tmp_path):

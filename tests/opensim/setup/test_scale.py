@@ -115,7 +115,7 @@ def test_measurements_that_measure_nothing(tmp_path):
     placer = SCALE.index("<MarkerPlacer><apply>") + len("<MarkerPlacer><apply>")
     place, check = scaled(SCALE[:placer] + SCALE[placer:].replace("true", "false", 1))
     assert place == -1.0
-    assert "length is left out: top and tip are never seen together" in check
+    assert "length is left out: top and tip are never in one frame" in check
 
 
 def test_factors_by_hand(tmp_path):

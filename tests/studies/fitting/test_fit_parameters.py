@@ -244,7 +244,7 @@ def test_directions_that_nothing_says(swing):
     assert np.isinf(fit.standard_errors["mass"])
     (lost,) = fit.undetermined
     assert str(lost) == (
-        "the measurements do not say this combination: mass by a factor and stiffness by its inverse"
+        "the measurements do not determine this combination: mass by a factor and stiffness by its inverse"
     )
     assert str(lost) in str(fit) and fit.quality.verdict == "fail"
     alone = lambda s: s.parameter("mass", 8.0) * s.q("knee")
@@ -282,7 +282,7 @@ def test_bad_calls(swing):
         cd.fit_parameters(system, run, ["mass"], bounds=[(0, 1)])
     with pytest.raises(cd.errors.DescriptionError, match=r"it is fit_parameters\(system, residuals"):
         cd.fit_parameters(system, ["mass"], run)
-    with pytest.raises(cd.errors.DescriptionError, match="is not sought"):
+    with pytest.raises(cd.errors.DescriptionError, match="is not fitted"):
         cd.fit_parameters(system, run, ["mass"], bounds={"damping": (0, 1)})
     with pytest.raises(cd.errors.DescriptionError, match=r"one of cd\.residuals"):
         cd.fit_parameters(system, 3, ["mass"])
@@ -292,7 +292,7 @@ def test_bad_calls(swing):
         cd.fit_parameters(system, cd.residuals.Run(recording(t, y), start, shots=0), ["mass"])
     with pytest.raises(cd.errors.DescriptionError, match="sigma"):
         cd.fit_parameters(system, cd.residuals.Run(recording(t, y), start, sigma=-1), ["mass"])
-    with pytest.raises(cd.errors.DescriptionError, match="cannot say"):
+    with pytest.raises(cd.errors.DescriptionError, match="cannot determine"):
         cd.fit_parameters(system, lambda p: [p["mass"]], SOUGHT)
     values, one = np.full((1, 1), np.nan), np.zeros((1, 1))
     with pytest.raises(cd.errors.DescriptionError, match="there is no measurement"):

@@ -60,7 +60,7 @@ def test_data_frames_of_pandas():
         (lambda: cd.fit_spline_curve((Rotation.from_matrix(R).as_quat(), P), ANGLE, n=6), "order x, y, z, w"),
         (
             lambda: cd.fit_spline_curve(X, np.random.default_rng(0).normal(size=40), n=5, smoothing=1e-3),
-            "q says little of the pose.*right column",
+            "q does not determine the pose.*right column",
         ),
         (
             lambda: cd.fit_spline_curve((R, 1e3 * (P - P.mean(axis=0))), ANGLE, n=6),

@@ -102,7 +102,7 @@ def test_what_no_marker_tells_keeps_its_value():
     q = motion(system)
     markers = hidden(seen(system, q), slice(None), "foot")
     start = system.state(q={"ankle": 0.2})
-    with pytest.warns(RuntimeWarning, match="no marker or sensor tells ankle in any frame") as said:
+    with pytest.warns(RuntimeWarning, match="no marker or sensor determines ankle in any frame") as said:
         result = cd.inverse_kinematics(system, markers, state=start).check()
     assert len(said) == 1 and result.held == ("ankle",) and not result.gaps
     assert (result.motion["ankle"] == 0.2).all() and "keep their values: ankle" in result.report()
@@ -159,7 +159,7 @@ def test_coincident_markers_and_short_trials():
     for k in range(3):
         system.add_marker(f"wrist{k}", "hand", (0.0, 0.0, 0.0))  # on the axis
     places = np.tile([0.0, 0.3, 0.0], (2, 3, 1))
-    with pytest.warns(RuntimeWarning, match="tells hand in any frame"):
+    with pytest.warns(RuntimeWarning, match="determines hand in any frame"):
         result = cd.inverse_kinematics(system, cd.Markers([0.0, 0.1], system.markers, places))
     np.testing.assert_allclose(result.motion["arm"], np.pi / 2, atol=1e-6)  # the accuracy
     assert result.held == ("hand",) and (result.motion["hand"] == 0).all()

@@ -1,6 +1,6 @@
 """The commands, one file each: a module here that decorates a function by `@app.command()` is a command.
 
-They are imported for `--help` too, so that heavy imports stand inside the functions.
+They are imported for `--help` too, so that slow imports are inside the functions.
 """
 
 from importlib import import_module

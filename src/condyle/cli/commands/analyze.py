@@ -72,8 +72,8 @@ def analyze(
     Muscle forces are those of the least sum of squared activations, in three configurations:
 
     - isometric: a muscle's force is its activation times its greatest force;
-    - active: its activation times what its fibers can do at their length and velocity;
-    - passive: and stretched fibers pull by themselves.
+    - active: its activation times the force of its fibers at their length and velocity;
+    - passive: the same, and stretched fibers pull passively.
 
     For example: `condyle analyze arm26 elbow.mot --output elbow`
     """

@@ -19,7 +19,10 @@ def batch(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="DIR", help="Folder for results; the same one goes on.")
+        Path,
+        typer.Option(
+            "--output", "-o", metavar="DIR", help="Folder for results; an existing one is continued."
+        ),
     ] = Path("results"),
     executor: Annotated[
         str,
@@ -36,16 +39,16 @@ def batch(
         float, typer.Option(metavar="FORCE", min=0, help="Optimal force of reserve actuators [N m, N].")
     ] = 1.0,
     retries: Annotated[
-        int, typer.Option(min=0, help="How often trials whose process died are tried again.")
+        int, typer.Option(min=0, help="Number of repeated attempts for trials whose process died.")
     ] = 2,
-    status: Annotated[bool, typer.Option("--status", help="Only say how far it has come.")] = False,
+    status: Annotated[bool, typer.Option("--status", help="Only show the progress.")] = False,
 ) -> None:
     """All trials of all subjects: scale, inverse kinematics and dynamics, muscle forces, joint loads.
 
     The table has a row per trial and the columns subject, trial (markers or coordinates), model, mass, static, loads,
-    and where needed scale (OpenSim's setup file of scaling), start, end, name. Files are relative to it; what a
-    subject's first row says holds for the others. One page shows the quality of every trial, worst first. After a
-    crash or Ctrl-C the same command goes on.
+    and where needed scale (OpenSim's setup file of scaling), start, end, name. Files are relative to it;
+    values of a subject's first row hold for the others. One page shows the quality of every trial, worst
+    first. After a crash or Ctrl-C the same command continues.
 
     For example: `condyle batch study.csv --output results`
     """

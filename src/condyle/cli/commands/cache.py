@@ -14,7 +14,7 @@ app.add_typer(cache_app, name="cache")
 
 @cache_app.command("info")
 def cache_info() -> None:
-    """Say where the cache is, what it holds and how large it may grow."""
+    """Show where the cache is, its content and its largest size."""
     from condyle.native.machine import cache
 
     print(cache.info())
@@ -22,7 +22,7 @@ def cache_info() -> None:
 
 @cache_app.command("clear")
 def cache_clear() -> None:
-    """Forget all machine code on disk. Nothing is lost but the time to compile it again."""
+    """Delete all machine code on disk. It is compiled again when needed."""
     from condyle.native.machine import cache
 
     removed, info = cache.clear(), cache.info()

@@ -19,13 +19,13 @@ def convert(
             help="A table: .mot, .sto, .csv, .tsv, .npz; markers: .trc, .c3d; or a model: .osim.",
         ),
     ],
-    target: Annotated[Path, typer.Argument(show_default=False, help="Its ending says what it becomes.")],
+    target: Annotated[Path, typer.Argument(show_default=False, help="Its ending determines the format.")],
     units: Annotated[
         str | None,
         typer.Option(
             metavar="m|cm|mm",
             show_default=False,
-            help="Of the markers' positions in the file; what it says if not given.",
+            help="Of the markers' positions in the file; by default from the file.",
         ),
     ] = None,
     vertical: Annotated[
@@ -39,7 +39,7 @@ def convert(
         typer.Option(
             "--degrees/--radians",
             show_default=False,
-            help="Of a table's angles in the file; what it says if not given.",
+            help="Of a table's angles in the file; by default from the file.",
         ),
     ] = None,
     force: Force = False,

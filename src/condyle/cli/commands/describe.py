@@ -7,9 +7,9 @@ from condyle.cli.app import ModelName, app
 
 @app.command()
 def describe(model: ModelName) -> None:
-    """Print what a model is made of: bodies, coordinates with ranges, muscles, markers, notes of its reader.
+    """Print the parts of a model: bodies, coordinates with ranges, muscles, markers, notes of its reader.
 
-    `condyle show` draws it in the browser; `condyle live` lets you move it.
+    `condyle show` draws it in the browser; `condyle live` moves it with sliders.
     """
     from condyle.cli.describe import describe as description
 

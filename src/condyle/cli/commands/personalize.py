@@ -31,7 +31,7 @@ def personalize(
     ] = None,
     marker_set: Annotated[
         Path | None,
-        typer.Option(metavar="FILE.xml", show_default=False, help="An OpenSim MarkerSet that is added."),
+        typer.Option(metavar="FILE.xml", show_default=False, help="An OpenSim MarkerSet to add."),
     ] = None,
     mass: Annotated[
         float | None, typer.Option(metavar="KG", show_default=False, help="Of the subject.")

@@ -33,9 +33,9 @@ def run(
 ) -> None:
     """Run setup files of OpenSim, and write the files that OpenSim writes.
 
-    Paths in a setup file are taken from its own folder. What to check is said: errors of markers, residuals
-    and reserves beyond what OpenSim's guidelines name. A file that fails does not stop the others; the exit
-    code is 1 then.
+    Paths in a setup file are relative to its folder. The report lists what to check: errors of markers,
+    residuals and reserves beyond OpenSim's guidelines. A file that fails does not stop the others, but sets
+    the exit code to 1.
 
     For example: `condyle run */Setup_ID.xml`
     """

@@ -48,7 +48,7 @@ def show(
         typer.Option(
             metavar="FILE.sto",
             show_default=False,
-            help="What muscles are colored by: a table with a column per muscle, activations or forces.",
+            help="Colors of muscles: a table with a column per muscle, activations or forces.",
         ),
     ] = None,
     compare: Annotated[
@@ -62,7 +62,7 @@ def show(
     picture: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE.png", show_default=False, help="Write a picture, .png or .svg, in place of a page."
+            metavar="FILE.png", show_default=False, help="Write a picture, .png or .svg, instead of a page."
         ),
     ] = None,
     movie: Annotated[
@@ -70,11 +70,11 @@ def show(
         typer.Option(
             metavar="FILE.mp4",
             show_default=False,
-            help="Write a movie, .mp4, .gif, .webp or numbered .png, in place of a page.",
+            help="Write a movie, .mp4, .gif, .webp or numbered .png, instead of a page.",
         ),
     ] = None,
     view: Annotated[
-        str, typer.Option(metavar="NAME", help="From where it is seen: any, front, side or top.")
+        str, typer.Option(metavar="NAME", help="Direction of view: any, front, side or top.")
     ] = "any",
     geometry: Geometry = None,
     degrees: Degrees = None,
@@ -83,7 +83,7 @@ def show(
 ) -> None:
     """Show a model, or a motion of it, in the browser: one page that needs no network, as cd.show in Python.
 
-    `condyle live` lets you move the model; `condyle describe` prints what it is made of.
+    `condyle live` moves the model with sliders; `condyle describe` prints its parts.
 
     For example: `condyle show arm26 elbow.mot`, or
     `condyle show subject.osim walk.mot --markers walk.trc --loads grf.xml --movie walk.mp4`

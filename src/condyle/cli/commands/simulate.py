@@ -18,9 +18,9 @@ def simulate(
             help="Python that makes a `system`, and a `state` to start from; or a model of OpenSim, .osim."
         ),
     ],
-    t_final: Annotated[float, typer.Argument(help="Until when, in seconds.")],
+    t_final: Annotated[float, typer.Argument(help="Final time, in seconds.")],
     output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE.csv", help="Where the motion goes.")
+        Path, typer.Option("--output", "-o", metavar="FILE.csv", help="File for the motion.")
     ] = Path("motion.csv"),
     force: Force = False,
     accuracy: Annotated[float, typer.Option(help="1e-3 is three digits.")] = 1e-3,
@@ -34,7 +34,7 @@ def simulate(
         typer.Option(
             metavar="FILE.csv",
             show_default=False,
-            help="Where forces of contacts go, if wanted: fx, fy, fz of each, in newtons.",
+            help="File for forces of contacts: fx, fy, fz of each, in newtons.",
         ),
     ] = None,
 ) -> None:

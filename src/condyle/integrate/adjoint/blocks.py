@@ -1,8 +1,8 @@
 """Derivatives carried over the rows of one run in two passes over blocks of its steps: matrices.py (1) for all steps of
 a block side by side in lanes, then (2) step by step, forward or in reverse.
 
-The nodes of a differentiated step (tape.py) fall into those that depend on a direction and those that do not. What the
-first read of the second is kept for the steps of a block, never for those of the whole run.
+Some nodes of a differentiated step (tape.py) depend on a direction, the others do not. What the former read
+from the latter is stored for the steps of one block, never for the whole run.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from condyle.native.programs.slice_function import Loops
 from condyle.system.system import System
 
 KEPT = 3e6
-"""Bytes of what is kept of a block, about: it stays in the cache of a processor."""
+"""Approximate bytes stored for a block, which fit into the cache of a processor."""
 
 
 def _build(
@@ -67,8 +67,9 @@ def _build(
     looped: Model | None,
     between: bool = False,
 ) -> tuple[ProgramAndTables, ProgramAndTables]:
-    """The program of all steps of a block, for W lanes, and that of one step after the other, for so many tangents side
-    by side; each with its tables. looped: the model, if its matrices come from loops over bodies."""
+    """The program that evaluates all steps of a block in W lanes, and the program that goes through the steps
+    in order with all tangents side by side; each with its tables. looped: the model, if loops over bodies
+    give its matrices."""
     sizes = task_sizes(eq, by, columns)
     streams, tables = dict[str, Stream](), dict[str, np.ndarray]()
     rhs = RightHandSide(eq, sizes, streams, tables)
@@ -120,8 +121,8 @@ def block_programs(
     offsets: bool,
     between: bool = False,
 ) -> tuple[ProgramAndTables, ProgramAndTables] | None:
-    """The programs of both passes for so many tangents side by side; None where derivatives along a direction take less
-    time than matrices would."""
+    """The programs of both passes for all tangents side by side; None if derivatives along a direction take
+    less time than matrices."""
     model, W = system.compiled.model, lane_width()
     if W == 1 or not isinstance(method, (Explicit, SemiExplicitEuler)):
         return None
@@ -156,7 +157,7 @@ STRAIGHT, LOOPED = 1.0, 2.0
 
 
 def _layout(system: System, by: np.ndarray, offsets: bool) -> float:
-    """How matrices of f are found: 0 not at all, in a STRAIGHT line, LOOPED over bodies."""
+    """How matrices of f are computed: 0 for not at all, STRAIGHT line code, LOOPED over bodies."""
     model = system.compiled.model
     if not offsets and settings.layout() != "unrolled":
         eq = equations(system, W=lane_width())
@@ -177,11 +178,12 @@ def _layout(system: System, by: np.ndarray, offsets: bool) -> float:
 
 
 SHORT = 2000
-"""Operations of f from which on loops over bodies find its matrices."""
+"""Number of operations of f above which loops over bodies compute its matrices."""
 
 
 def _alike(tasks: AdjointTasks, columns: int) -> np.ndarray:
-    """Which tasks go side by side, (groups, columns): those over the same steps; beyond the last where one is missing."""
+    """Tasks that run side by side, (groups, columns): those over the same steps; an index beyond the last
+    fills gaps."""
     steps = np.column_stack([tasks.first, tasks.last, tasks.which])
     which, out = np.unique(steps, axis=0, return_inverse=True)[1].ravel(), []
     for k in range(which.max() + 1):
@@ -200,7 +202,7 @@ _OWN = threading.local()
 
 
 def _memory(shapes: Mapping[str, tuple[int, int]]) -> dict[str, np.ndarray]:
-    """Arrays of these shapes in memory that the thread keeps: the system takes long to give it."""
+    """Arrays of these shapes in memory that the thread reuses, because allocating it is slow."""
     whole = sum(m * n for m, n in shapes.values())
     if getattr(_OWN, "memory", np.empty(0)).size < whole:
         _OWN.memory = np.empty(whole)
@@ -216,7 +218,7 @@ class Blocks:
 
     Args:
         first, second: the programs, with their tables.
-        streams, values: as Runner takes them.
+        streams, values: as for Runner.
     """
 
     def __init__(
@@ -233,7 +235,7 @@ class Blocks:
     def carry(
         self, tasks: AdjointTasks, d: np.ndarray, dp: np.ndarray, columns: int, reverse: bool
     ) -> tuple[np.ndarray, np.ndarray]:
-        """d (m, n) and dp (m, p') of all tasks at their ends, so many of them side by side."""
+        """d (m, n) and dp (m, p') of all tasks at their ends."""
         if columns == 1:
             self._over(tasks, d, dp, reverse)
             return d, dp

@@ -3,9 +3,9 @@
     J = c(r_1, r_2, ...),    r_k = sum_i w_i g_k(t_i, y_i, p)                                              (1)
     dJ = sum_k c_k sum_i w_i (g_k,y dy_i + g_k,p dp)                                                       (2)
 
-The function c is traced; what it asks of the run, r_k, are values of laws or operators g_k at times t_i: the end,
-other times, or the Gauss points of every step with their weights, for an integral. (2) is one vjp of the run with as
-many times.
+The function c is traced. Its arguments r_k are values of laws or operators g_k at times t_i: the end, other
+times, or, for an integral, the Gauss points of every step with their weights. (2) is one vjp of the run at
+all these times.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Asked = Callable[[AskedState], object] | str
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """r_k of (1): what is asked, at which times (m,), with which weights (m,)."""
+    """r_k of (1): the quantity, its times (m,) and weights (m,)."""
 
     what: Asked
     body: tuple[str, ...]
@@ -48,9 +48,9 @@ class Request:
 
 
 class AskedRun:
-    """What a cost may ask of a run. Laws are functions of s with the accessors of force laws
-    (`s.q("knee")`, `s.station_position("hand", p)`); operators go by their names, with a body where they have one:
-    `run.end("reactions", "shank")[4]`.
+    """The argument of a cost. Laws are functions of s with the accessors of force laws
+    (`s.q("knee")`, `s.station_position("hand", p)`); operators are given as names, followed by the body if
+    they take one: `run.end("reactions", "shank")[4]`.
     """
 
     def __init__(self, traj: Trajectory) -> None:
@@ -76,8 +76,8 @@ class AskedRun:
         traj = self._traj
         if traj.ending is not None:
             raise DescriptionError(
-                "gradient: an integral of a run that an event ends: its end moves. Add cd.measures.Integral to the system "
-                "and ask run.end(lambda s: s.z(name))"
+                "gradient: an event ends this run, so the end of the integral moves. Add cd.measures.Integral to the system "
+                "and use run.end(lambda s: s.z(name))"
             )
         h, middle = np.diff(traj.t), (traj.t[:-1] + traj.t[1:]) / 2
         some = h != 0
@@ -140,7 +140,7 @@ def _arguments(
         values["udot"] = traj.system.forward_dynamics(q, u, **options)
     if unknown := [name for name in names if name not in values]:
         raise DescriptionError(
-            f"gradient: the operator {what!r} needs {', '.join(unknown)}, which a run does not give; ask for a law instead"
+            f"gradient: the operator {what!r} needs {', '.join(unknown)}, which a run does not provide; use a law instead"
         )
     return names, [values[name] for name in names], options
 
@@ -148,7 +148,7 @@ def _arguments(
 def _operator(
     traj: Trajectory, what: str, body: tuple[str, ...], times: np.ndarray, k: np.ndarray
 ) -> tuple[Any, list[str], list[Any], dict[str, Any]]:
-    """Values (m, ...) of an operator, and what it was called with."""
+    """Values (m, ...) of an operator, and its arguments."""
     names, arguments, options = _arguments(traj, what, times, k)
     per_body = derivable(what).per_body
     given = [*arguments, *body] if per_body != "kernel" else [arguments[0], *body, *arguments[1:]]
@@ -169,16 +169,16 @@ class RunGradient(dict[str, NDArray[np.float64]]):
 def gradient(
     cost: Callable[[AskedRun], object], traj: Trajectory, wrt: str | Sequence[str] = DEFAULT
 ) -> RunGradient:
-    """The gradient of a number that depends on a run, by its start and by what holds in it, in a few times the time of
-    the run.
+    """The gradient of a number that depends on a run with respect to its start, parameters and inputs. It
+    takes a few times as long as the run.
 
         cost = lambda run: run.integral(lambda s: s.u("knee") ** 2) + run.end(lambda s: s.q("knee")) ** 2
         g = cd.gradient(cost, traj, wrt="parameters")
         g.value, g["parameters"]
 
     Args:
-        cost: cost(run) -> one number, of what it asks by run.end, run.at and run.integral: laws, or operators by their
-            names; measures are run.end(lambda s: s.z(name)).
+        cost: cost(run) -> one number, computed from run.end, run.at and run.integral of laws or names of
+            operators; measures are run.end(lambda s: s.z(name)).
         traj: the run.
         wrt: "q", "u", "z" at the start, "parameters", "inputs": see `Trajectory.jacobian`.
 
@@ -187,7 +187,9 @@ def gradient(
         DescriptionError: a run that has no derivative.
     """
     if not isinstance(traj, Trajectory):
-        raise DescriptionError(f"gradient: expected a run as cd.simulate gives it, got {type(traj).__name__}")
+        raise DescriptionError(
+            f"gradient: expected a run as cd.simulate returns it, got {type(traj).__name__}"
+        )
     run, asked = derivatives_of("gradient", traj), AskedRun(traj)
     names = run.names(wrt, ("q", "u", "z", "inputs", "parameters"))
     if not callable(cost):
@@ -199,8 +201,8 @@ def gradient(
         raise
     except (TypeError, ValueError, AttributeError) as error:
         raise TraceError(
-            f"gradient: the cost cannot be traced ({error}); ask the run by run.end, run.at and run.integral, and combine "
-            "what they give with +, *, np.sin, np.where ..."
+            f"gradient: the cost cannot be traced ({error}); use run.end, run.at and run.integral, and combine "
+            "their results with +, *, np.sin, np.where ..."
         ) from error
     if not isinstance(total, ca.SX) or total.numel() != 1:
         raise TraceError(f"gradient: the cost returned {result!r}; expected one number")
@@ -249,7 +251,7 @@ class _Part:
     def _evaluated(
         self, t: np.ndarray, k: np.ndarray
     ) -> tuple[Array, Callable[[Array], tuple[Array, Array]]]:
-        """Values (m, size), and the way back from weights of these (m, size) to y^ (m, n) and p^ (p',)."""
+        """Values (m, size), and the function from their weights (m, size) to y^ (m, n) and p^ (p',)."""
         run, r = self.run, self.request
         if isinstance(r.what, str):
             return self._of_operator(t, k)

@@ -1,5 +1,5 @@
-"""Derivatives of all members of an Ensemble: Ensemble.jacobian, jvp and vjp. Members go side by side in lanes, as they
-ran; those with events go by themselves (gradients.py)."""
+"""Derivatives of all members of an Ensemble: Ensemble.jacobian, jvp and vjp. Members are differentiated side
+by side in lanes, as they ran; members with events one at a time (gradients.py)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 
 
 SHORT = 1e-6
-"""A step [s] for members that are at a row already: nothing of it is used."""
+"""A step [s] for members that are at a row already; its result is not used."""
 
 
 class EnsembleDerivatives:
     """The derivatives of all members.
 
     Args:
-        what: how errors call it.
+        what: its name in errors.
         ens: members of which every step was kept, without events.
     """
 
@@ -94,7 +94,7 @@ class EnsembleDerivatives:
     def between(
         self, direction: str, row: np.ndarray, t: float, d: Array, dp: Array, by_p: bool
     ) -> tuple[Array, Array]:
-        """The same from rows (N,) to a time in the steps that begin there."""
+        """d, dp from rows (N,) to a time in the steps that begin at these rows."""
         if (self.rows.t[row] == t).all():
             return d, dp
         twice, here, start = np.repeat(row, 2), 2 * np.arange(self.N), self.rows.t[row]
@@ -176,8 +176,8 @@ def check(what: str, ens: Ensemble) -> None:
     ]
     if bad:
         raise DescriptionError(
-            f"{what}: member {bad[0]} did not reach its end ({ens.status[bad[0]]}); of {len(bad)} members there is no "
-            "derivative. Ask the others: ens[ens.finished]"
+            f"{what}: member {bad[0]} did not reach its end ({ens.status[bad[0]]}); {len(bad)} members have no "
+            "derivative. Differentiate the others: ens[ens.finished]"
         )
     if not ens._whole:
         raise DescriptionError(
@@ -188,7 +188,7 @@ def check(what: str, ens: Ensemble) -> None:
 def of_ensemble(kind: str, ens: Ensemble, *given: Any) -> Any:
     """jacobian(wrt, t), jvp(tangents, t) or vjp(w, t, wrt) of all members."""
     check(kind, ens)
-    if isinstance(ens.kept, Runs):  # each by itself
+    if isinstance(ens.kept, Runs):  # one at a time
         if kind == "vjp":
             w = _weights(ens, given[0], np.shape(given[1]) if given[1] is not None else ())
             each: list[Any] = [vjp(ens[i], w[i], *given[1:]) for i in range(len(ens))]

@@ -1,13 +1,13 @@
-"""Derivatives of what a run ends with, or passes: Trajectory.jacobian, jvp and vjp say what they are.
+"""Derivatives of the end of a run, or of states along it, as Trajectory.jacobian, jvp and vjp define them.
 
 A run is a chain of steps and of changes between them (events). Each is differentiated where it was computed:
 
     y_k+1 = Phi(t_k, y_k, h_k, p)                                 steps, h_k held: tape.py                 (1)
     dy_0 = (N dtheta, du, dz),   dp = (dinputs, dparameters, d table/d parameters dparameters)            (2)
 
-q is along the manifold: dq = N(q) dtheta, so that q has nu directions at the start; what is differentiated is y
-itself, with all its nq coordinates. At a time between two rows y is the polynomial of the step there
-(integrators/base.py (1)), and it changes with that time by f.
+dq is along the manifold: dq = N(q) dtheta, so that q has nu directions at the start; the result is the
+derivative of y itself, with all nq coordinates. At a time between two rows y is the polynomial of the step
+there (integrators/base.py (1)), and it changes with that time by f.
 """
 
 from __future__ import annotations
@@ -43,10 +43,11 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 VARIABLES = ("q", "u", "z", "inputs", "parameters", "t")
-"""What runs are differentiated by: the start, what holds, and the time at which y is taken."""
+"""Variables of derivatives of runs: the start, the values that hold during the run, and the time at which y
+is taken."""
 DEFAULT = ("q", "u", "z", "parameters")
 REST = 1e-12
-"""Rates of activations that rest [1/s]: rounding."""
+"""Rates of activations below this count as zero [1/s]: rounding."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +62,7 @@ class RunDerivatives:
     """The derivatives of one run.
 
     Args:
-        what: how errors call it.
+        what: its name in errors.
         traj: the run.
     """
 
@@ -83,7 +84,7 @@ class RunDerivatives:
             raise DescriptionError(f"{what}: the trajectory has no rows")
         if not (traj.status == Status.FINISHED or traj.status == Status.EVENT):
             raise DescriptionError(
-                f"{what}: this run did not reach its end, and where it ended has no derivative: {traj.status}. "
+                f"{what}: this run stopped early, and the point at which it stopped has no derivative: {traj.status}. "
                 f"Simulate again with a t_final before {traj.t[-1]:.6g} s"
             )
         method = traj.rows.method
@@ -105,10 +106,10 @@ class RunDerivatives:
             )
         if not traj.rows.whole and len(traj) > 1 and traj.again is None:
             raise DescriptionError(
-                f"{what}: rows are left out of this trajectory; ask the whole run, or a part of it as traj[i:j]"
+                f"{what}: this trajectory skips rows; use the full run, or a part of it as traj[i:j]"
             )
         if len(traj.causes) != len(traj.changes):
-            raise DescriptionError(f"{what}: events of this run are not known; simulate it again")
+            raise DescriptionError(f"{what}: the events of this run are unknown; simulate it again")
 
         if self.model.unilateral:
             rows = np.array([0, *(row for row, _ in traj.changes)])
@@ -117,7 +118,7 @@ class RunDerivatives:
         self._warn_of_kinks()
 
     def _loops_over_constraints(self) -> bool:
-        """Whether some constraints are coupled with so many others that loops solve them."""
+        """Whether loops solve some constraints, because these are coupled with many others."""
 
         def find() -> bool:
             s = Symbols(self.model)
@@ -127,8 +128,8 @@ class RunDerivatives:
         return many and self.system.compiled.remembered("loops over constraints", find)
 
     def _warn_of_kinks(self) -> None:
-        """Name muscles whose activation starts where its rate has a slope on either side, as Thelen's has where
-        excitation equals activation."""
+        """Warn about muscles whose activation starts at a kink of its rate, as Thelen's has where excitation
+        equals activation."""
         if not self.system.muscles:
             return
         from condyle.muscles.muscle import Muscle
@@ -204,7 +205,7 @@ class RunDerivatives:
         many = f" of {members} members" * (members > 1)
         what = f"{self.what}: {k} columns{many} at {times} time{'s' * (times > 1)}"
         check_memory(
-            what, size, "ask for fewer times, variables or members (ens[i:j]), or for a gradient by vjp"
+            what, size, "use fewer times, variables or members (ens[i:j]), or compute a gradient by vjp"
         )
 
     def directions(self, wrt: str) -> tuple[Array, Array]:
@@ -229,10 +230,10 @@ class RunDerivatives:
         return names
 
     def times(self, t: Any) -> tuple[np.ndarray, tuple[int, ...]]:
-        """Times (m,) in order of the run are not required; and the shape that was given."""
+        """Times (m,), in any order, and the shape that was given."""
         if t is None:
             return np.array([self.traj.t[-1]]), ()
-        self.traj.at(t)  # raises an error for what is not in the run
+        self.traj.at(t)  # raises an error for times outside the run
         given = np.asarray(t, dtype=float)
         return given.reshape(-1), given.shape
 
@@ -270,7 +271,8 @@ class RunDerivatives:
     def between(
         self, direction: str, k: np.ndarray, t: np.ndarray, d: Array, dp: Array
     ) -> tuple[Array, Array]:
-        """The same, each from a row k (m,) to a time t (m,) in the piece after it: of the polynomial there."""
+        """d, dp, each from a row k (m,) to a time t (m,) in the step after it, by the polynomial of that
+        step."""
         inside = t != self.rows.t[k]
         if not inside.any():
             return d, dp
@@ -296,7 +298,7 @@ class RunDerivatives:
 
     @cached_property
     def changes(self) -> dict[int, Array]:
-        """By its row, each change as a matrix of (y, p'): saltation.py."""
+        """For each row with a change its matrix over (y, p'): saltation.py."""
         changes, last, ends = Changes(self), len(self.traj.changes) - 1, self.traj.ending is not None
         return {
             row: changes.matrix(cause, row, ends and i == last and row == len(self.traj) - 1)
@@ -305,7 +307,7 @@ class RunDerivatives:
 
     @cached_property
     def ending(self) -> Array | None:
-        """The same for an event that ended the run and changed nothing: its end moves."""
+        """The matrix of an event that ended the run and changed nothing: the end moves."""
         traj = self.traj
         if traj.ending is None or (traj.changes and traj.changes[-1][0] == len(traj) - 1):
             return None
@@ -375,7 +377,8 @@ class RunDerivatives:
 
 
 class DerivativesInPieces(RunDerivatives):
-    """The derivatives of a run of which some times were kept (kept_times.py): one piece after the other, each run again."""
+    """The derivatives of a run of which only some times were kept (kept_times.py): its pieces are run again,
+    one at a time."""
 
     def _piece(self, i: int) -> RunDerivatives:
         piece = RunDerivatives(self.what, piece_of(self.traj, i))
@@ -383,7 +386,7 @@ class DerivativesInPieces(RunDerivatives):
         return piece
 
     def _warn_of_kinks(self) -> None:
-        """The first piece does."""
+        """Done by the first piece."""
 
     def forward(self, d: Array, dp: Array, times: np.ndarray, to_end: bool = False) -> Array:
         at, out = self.traj.row(times), np.empty((len(times), *d.shape))

@@ -1,7 +1,8 @@
-"""f_y and f_p of every evaluation of f as numbers, so that what follows a direction is short.
+"""f_y and f_p of every evaluation of f as numbers, so that little is left to compute for each direction.
 
-Steps follow each other, but their rows are known: all that does not depend on a direction is found for several
-steps side by side in lanes, and kept. With J the entries of (f_y, f_p) that are not constant,
+Steps depend on each other, but their rows are known: everything that does not depend on a direction is
+computed for several steps side by side in lanes, and stored. With J the entries of (f_y, f_p) that are not
+constant,
 
     in lanes, over steps:      (t, y, p) -> f, J                                                           (1)
     step by step:              k' = J (y', p'),     (y^, p^) += J' k^                                      (2)
@@ -11,7 +12,7 @@ coordinates, from inverse dynamics tau and M = L' D L (dynamics/derivatives.py),
 
     M udot' = -(tau_q q' + tau_u u' + tau_z z' + tau_p p')                                                 (3)
 
-Then tau_q, tau_u, L and D are kept: solving (3) is as short as multiplying by them.
+Then tau_q, tau_u, L and D are stored: solving (3) is as cheap as multiplying by them.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from condyle.native.tables.staged import build_function
 LONGEST = 60_000
 """Operations of (1) in a straight line: more take too long to compile."""
 LANES = 0.8
-"""What lanes are worth, each."""
+"""Speedup of each lane."""
 
 
 class Matrices(Slope):
@@ -56,8 +57,8 @@ class Matrices(Slope):
         self.linear = ca.Function("matrices", self.x, [ca.densify(y) for y in f.call(self.x, True, False)])
 
     def _keep(self, places: ca.Sparsity, entries: Sequence[Any], more: Sequence[SX]) -> None:
-        """What is kept of an evaluation: `numbers`, those entries of J that are not constant, then more. They are the
-        symbols c, and J is made of these."""
+        """The stored values of an evaluation: `numbers`, the entries of J that are not constant, then more.
+        They are the symbols c, which compose J."""
         moving = [not x.is_constant() for x in entries]
         time = [self.x[0]] if self.offsets.numel() else []
         self.numbers = ca.vertcat(
@@ -115,12 +116,12 @@ class Matrices(Slope):
 
 
 class TreeMatrices(Matrices):
-    """The same by (3), in loops over bodies.
+    """Matrices by (3), in loops over bodies.
 
     Args:
         model: a tree that `fits`.
         eq, rhs, wanted: as Slope takes them.
-        streams, tables: of the program; they gain what is looked up.
+        streams, tables: of the program; look-ups are added to them.
         W: lanes.
     """
 
@@ -149,7 +150,7 @@ class TreeMatrices(Matrices):
         by_p = -ca.jacobian(tau, inputs[2][self.wanted])
         made = build_function("by_p", [*inputs, k], [ca.densify(by_p.nz[:])])
         self.more = SliceFunction(made, "by_p", self.sizes, streams, tables)
-        # what loops and tau_p give becomes J and the factors of M
+        # J and the factors of M from the results of the loops and tau_p
         sizes = (*self.loops.outputs[:2], by_p.nnz())
         e, b, p = given = [ca.SX.sym(name, size) for name, size in zip("ebp", sizes, strict=True)]
         parts = {"m.q": nu, "m.u": nu, "m.tau": nu, "m.tail": model.tail_size, "m.status": 1}
@@ -191,8 +192,8 @@ class TreeMatrices(Matrices):
 
     @staticmethod
     def fits(model: Model, eq: EquationsOfMotion) -> bool:
-        """Whether there is such a recursion: only gravity and forces on coordinates of their own body, none of which
-        is driven: a run replaces their q and u by those of their motions."""
+        """Whether the recursion applies: only gravity and forces on coordinates of their own body, none of
+        them driven, because a run replaces q and u of driven coordinates by those of their motions."""
         if model.nz or eq.nq != eq.nu or path_kinds(model) or model.tree.driven:
             return False
         if not has_looped_jacobian(model, ("q", "u")):

@@ -1,8 +1,8 @@
 """The native programs that carry derivatives over the rows of a run, forward or in reverse.
 
-A *task* goes over the steps between two rows, with a tangent or a cotangent of its own; lanes take tasks from a
-queue. A step is computed again from its row (t, y, f) and differentiated: tape.py. Nothing is kept of it, so that
-memory is that of the rows.
+A *task* is the steps between two rows, with one tangent or cotangent; lanes take tasks from a queue. A step
+is computed again from its row (t, y, f) and differentiated: tape.py. Nothing else is stored, so that memory
+is that of the rows.
 
     reverse:  y^ at the last row, seeds at those before it  ->  y^ at the first, p^
     forward:  y' at the first row, p'                       ->  y' at the last
@@ -88,7 +88,7 @@ def rows_loop(
     looped: Model | None = None,
     between: bool = False,
 ) -> ProgramAndTables:
-    """The program, and the tables of its right-hand side. looped: the model, where its derivatives are loops."""
+    """The program, and the tables of its right-hand side. looped: the model, if its derivatives are loops."""
     by, reverse = [int(k) for k in by], direction == REVERSE
     sizes = task_sizes(eq, by)
     streams, tables = dict[str, Stream](), dict[str, np.ndarray]()
@@ -120,7 +120,8 @@ def carry(
     series: SeriesBars | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Tangents d (tasks, n), dp (tasks, p') from the first to the last row of each task; or cotangents from the last
-    to the first, with seeds (m, n) added at the rows before the last. `series` collects what falls to sampled series."""
+    to the first, with seeds (m, n) added at the rows before the last. `series` collects the derivatives with
+    respect to sampled series."""
     by_p = by_p and bool(dp.shape[1])
     offsets = series is not None and bool(series.found)
     columns = lane_width() if direction == FORWARD and len(d) > 1 else 1
@@ -156,8 +157,8 @@ def carry(
         out, out_p = Blocks(*blocks, streams, values).carry(tasks, out, out_p, columns, direction == REVERSE)
     if not (np.isfinite(out).all() and np.isfinite(out_p).all()):
         raise DescriptionError(
-            "derivatives of a run: some are not finite: a force has no slope somewhere, such as that of a norm where it "
-            "is zero; move the start a little, or take a smooth law (contacts: smooth=)"
+            "derivatives of a run: some are not finite: a force has no slope at some state, such as a norm where it "
+            "is zero; move the start a little, or use a smooth law (contacts: smooth=)"
         )
     if series is not None and offsets:
         series.add(streams[OFFSETS])
@@ -165,10 +166,10 @@ def carry(
 
 
 class SeriesBars:
-    """Gradients by the values of the sampled series of a system: what each is called, and the sum so far.
+    """Gradients by the values of the sampled series of a system: the name of each, and the sum so far.
 
     Args:
-        what: how errors call it.
+        what: its name in errors.
         system: whose series.
         method: of the run.
     """
@@ -191,7 +192,7 @@ class SeriesBars:
         self.names = self._names(system)
 
     def _names(self, system: System) -> list[str]:
-        """The law that has it, and the field if it has several."""
+        """The law of each series, with the field if the law has several."""
         out = dict[int, str]()
         for name, law in system.compiled.model.forces.items():
             fields = {
@@ -204,7 +205,7 @@ class SeriesBars:
         return [out.get(id(series), f"series{k}") for k, series in enumerate(self.found)]
 
     def add(self, rows: np.ndarray) -> None:
-        """Rows (m, 1 + width): a time, and cotangents of all series there."""
+        """Rows (m, 1 + width): a time, and the cotangents of all series at that time."""
         rows, first = rows[rows[:, 1:].any(axis=1)], 1
         for total, series in zip(self.sums, self.found, strict=True):
             width = total.shape[1]

@@ -6,13 +6,13 @@ its action and f+ after it, a change dy- at a fixed time before it becomes at a 
     dt = -(g_y dy- + g_p dp) / (g_y f + g_t)                                                               (1)
     dy+ = A dy- + a_p dp + (A f + a_t - f+) dt                                                             (2)
 
-(saltation), and in reverse its transpose. Several events at one instant are passed one after the other, each with
-its own dt. What is set in time has dt = 0. At the end of a run that an event ends, the end moves with it: f+ is left
-out. p here are inputs, discrete variables, parameters and what follows from these: an action may change the first two.
+(saltation), and in reverse its transpose. Several events at one instant are applied in order, each with its
+own dt. Scheduled events have dt = 0. If an event ends the run, the end moves with it: f+ is left out. p here
+are inputs, discrete variables, parameters and values computed from these: an action may change the first two.
 
 Actions have derivatives if they are a `cd.Reset`, or if they can be traced: called with a state of symbols, they
-return `state.replace(...)`. Witnesses and impacts of rigid contacts are differentiated by differences of order 8 of
-the functions that found them, with all that holds held.
+return `state.replace(...)`. Witnesses and impacts of rigid contacts are differentiated by differences of
+order 8 of the functions that found them, with the active constraints held.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
     from condyle.integrate.adjoint.gradients import RunDerivatives
 
 GRAZES, SOON = 1e-5, 1e-6
-"""A witness touches zero only if it would turn round within the first of these times [s]; how it changes is seen over
-the second."""
+"""A witness only touches zero if it would turn round within the first of these times [s]; its change is
+measured over the second."""
 STEP = 1e-3
-"""Of differences of order 8, in units of the variable."""
+"""Step of the differences of order 8, in units of the variable."""
 SAME = 1e-6
-"""A traced action gives what it gave in the run, relatively."""
+"""Relative tolerance between a traced action and its result in the run."""
 WEIGHTS = (4 / 5, -1 / 5, 4 / 105, -1 / 280)
 
 
@@ -77,7 +77,7 @@ class StateSlopes(StateFunctions):
 
 @dataclass(eq=False)
 class TracedState:
-    """What actions that can be traced see of a State: its numbers as symbols, and `replace`."""
+    """The State as traced actions see it: its numbers as symbols, and `replace`."""
 
     system: Any
     t: Any
@@ -145,8 +145,8 @@ class Changes:
             raise self.refuse(
                 event.name,
                 state.t,
-                "has a witness that only Python can compute (traced=False), which has no derivative; write it over the "
-                "accessors of force laws, or take cd.measures",
+                "has a witness that only Python can compute (traced=False), which has no derivative; use the "
+                "accessors of force laws, or cd.measures",
             )
         return self.differences(lambda s: cause.witnesses(s, np.array([s.t]), stacked(s)[None])[:, j], state)[
             0
@@ -172,7 +172,7 @@ class Changes:
         N = run.N(state)
         columns = [slopes("t", np.ones(1)), np.linalg.pinv(N).T @ slopes("q", N.T)]
         columns += [slopes(name, np.eye(len(getattr(state, name)))) for name in ("u", "z")]
-        p = np.zeros((self.np, size))  # by parameters whatever they do, so that their table does nothing
+        p = np.zeros((self.np, size))  # by parameters directly, so that their table has no effect
         for name in ("inputs", "parameters"):
             p[run.parts[name]] = slopes(name, np.eye(len(getattr(state, name))))
         return np.vstack([*columns, p]).T
@@ -199,7 +199,7 @@ class Changes:
         return M @ A, M @ a_t + m_t
 
     def _reset(self, action: Any, before: State, after: State) -> Array:
-        """That of cd.Reset, which is in (theta, u, z)."""
+        """A of cd.Reset, which acts on (theta, u, z)."""
         run, A = self.run, np.eye(self.size)
         nq, nu, n = run.nq, run.nu, self.n
         E, back = np.zeros((n, n - nq + nu)), np.zeros((n - nq + nu, n))
@@ -213,7 +213,7 @@ class Changes:
         return A
 
     def _traced(self, event: Event, before: State, after: State) -> tuple[Array, Array]:
-        """The action called with symbols."""
+        """A of an action that is called with symbols."""
         run, names = self.run, ("t", "q", "u", "z", "inputs", "discrete", "parameters")
         values = {name: np.atleast_1d(getattr(before, name)) for name in names}
         symbols = {name: ca.SX.sym(name, len(x)) for name, x in values.items()}
@@ -238,8 +238,8 @@ class Changes:
             raise self.refuse(
                 event.name,
                 before.t,
-                "has an action that cannot be traced, and so has no derivative. Let it return state.replace(...) of "
-                f"what it computes from state.q, u, z, t, or use cd.Reset ({error})",
+                "has an action that cannot be traced, and so has no derivative. Return state.replace(...) with values "
+                f"computed from state.q, u, z, t, or use cd.Reset ({error})",
             ) from None
         x, y = ca.vertcat(*symbols.values()), ca.vertcat(*parts.values())
         at = np.concatenate(list(values.values()))
@@ -250,12 +250,12 @@ class Changes:
             raise self.refuse(
                 event.name,
                 before.t,
-                "has an action that gives something else when it is traced than it gave in the run: it depends on more "
-                "than its State; use cd.Discrete for what it remembers",
+                "has an action whose traced result differs from that in the run: it depends on more "
+                "than its State; use cd.Discrete for memory",
             )
         if not np.array_equal(after.parameters, before.parameters):
             raise self.refuse(
-                event.name, before.t, "changes Parameters; let it change cd.Discrete variables instead"
+                event.name, before.t, "changes Parameters; change cd.Discrete variables instead"
             )
         n, known = self.n, n_inputs_discrete(run)
         A = np.zeros((self.size, self.size))
@@ -270,7 +270,7 @@ class Changes:
         return A, a_t
 
     def impact(self, cause: Cause, before: State, after: State) -> Array:
-        """Of what rigid contacts do to (y, p')."""
+        """The matrix over (y, p') of an impact of rigid contacts."""
         contacts, A = cause.contacts, np.eye(self.size)
         modes = contacts.modes
         held = [contacts.holds(s) for s in (before, after)]
@@ -285,7 +285,7 @@ class Changes:
             raise self.refuse(
                 self._names(cause),
                 before.t,
-                "is an impact of redundant rigid contacts, whose impulses have no derivative; take fewer points, or a "
+                "is an impact of redundant rigid contacts, whose impulses have no derivative; use fewer points, or a "
                 "compliant cd.contact.Material",
             )
         rebounds = np.array([not held[1][0][i] for i in which])
@@ -324,13 +324,13 @@ class Changes:
         traj = self.run.traj
         if not cause.known:
             raise DescriptionError(
-                f"{self.run.what}: this run was copied from another process or a file, and what its events did is "
-                "unknown here; simulate it again"
+                f"{self.run.what}: this run was copied from another process or a file, without the effects of its events; "
+                "simulate it again"
             )
         if cause.jumps:
             raise DescriptionError(
                 f"{self.run.what}: the path of {', '.join(cause.jumps)} jumps at t = {traj.t[k]:.6g} s, which has no "
-                "derivative; move the wrap so that it does not, or end the run before"
+                "derivative; move the wrap so that the path does not jump, or end the run earlier"
             )
         total, hits = np.eye(self.size), {id(cause.witnesses.events[j]): j for j in cause.hits}
         resolving = [j for j in cause.hits if cause.witnesses.events[j].resolves]
@@ -363,7 +363,7 @@ class Changes:
             done.add(j)
             final = all(id(e) not in hits for e, _, _ in cause.acted[i + 1 :])
             rest = cause.acted[i + 1 :] if final else ()
-            for more, one, two in rest:  # what follows from it happens with it
+            for more, one, two in rest:  # consequences happen together with it
                 B, b_t = self.action(more, one, two)
                 A, a_t, after = B @ A, B @ a_t + b_t, two
             total = self._passed(cause, j, before, after, A, a_t, ends) @ total
@@ -394,7 +394,7 @@ class Changes:
         return np.asarray(A - np.outer(jump, g[1:]) / speed)
 
     def projection(self, state: State) -> Array:
-        """Of the way back to the constraints, at a state that is on them."""
+        """Derivative of the projection onto the constraints, at a state that satisfies them."""
         manifold = Manifold(self.run.traj.manifold.weights, 1e-13)
 
         def nearest(s: State) -> Array:
@@ -406,5 +406,5 @@ class Changes:
 
 
 def n_inputs_discrete(run: RunDerivatives) -> int:
-    """How many of p' are inputs and discrete variables."""
+    """Number of inputs and discrete variables in p'."""
     return run.parts["discrete"].stop

@@ -25,16 +25,16 @@ from condyle.native.tables.staged import Staged, build_function
 OFFSETS = "row.offsets"
 """The stream of cotangents of the offsets of series, with the time of each: a row for each evaluation of f."""
 LONG = 6000
-"""Operations of f beyond which its gradient is a recursion in loops: a straight line is three times as long, and a
-processor that fetches every instruction once takes six times as long for it."""
+"""Operations of f beyond which its gradient is a recursion in loops: straight-line code is three times as
+long, and takes six times as long where every instruction is fetched once."""
 
 
 FORWARD, REVERSE = "forward", "reverse"
 
 
 def wanted(model: Model) -> np.ndarray:
-    """Which numbers of p, the tail after z, runs are differentiated by: inputs, discrete variables, parameters and
-    their table."""
+    """Mask over p, the tail after z, of the numbers that runs are differentiated by: inputs, discrete
+    variables, parameters and their table."""
     start = model.tail["inputs"].start
     parts = [
         np.arange(model.tail[x].start, model.tail[x].stop)
@@ -49,7 +49,7 @@ class Slope:
     Args:
         eq: the equations of motion, with derivatives.
         rhs: f over the slices of the program.
-        wanted: which numbers of p have derivatives.
+        wanted: mask of the numbers of p that have derivatives.
     """
 
     def __init__(self, eq: EquationsOfMotion, rhs: RightHandSide, wanted: Sequence[int]) -> None:
@@ -89,8 +89,8 @@ class Slope:
     def back(
         self, given: tuple[str, ...], k: str, w: str, out: str, pbar: str, place: tuple[int, int]
     ) -> list[Node]:
-        """Nodes that set out to f_y' w and add f_p' w to pbar, at (t, y, p, rows...) with f = k there. place: which
-        evaluation of how many in the step."""
+        """Nodes that set `out` to f_y' w and add f_p' w to pbar, at (t, y, p, rows...) where f = k. place:
+        index of the evaluation in the step, and their number."""
         self.sizes["offsets"] = 1 + self.offsets.numel()
         nodes: list[Node] = [Kernel(self.vjp, (*given, w, pbar), (out, pbar, "offsets"))]
         if not self.offsets.numel():
@@ -106,13 +106,13 @@ class Slope:
     def evaluated(
         self, t: str, y: str, k: str, known: bool
     ) -> tuple[list[Node], tuple[str, ...], list[Node]]:
-        """Nodes that find what derivatives of f at (t, y) need, the slices with all of that, and nodes that find f
-        itself, k, unless it is known."""
+        """Nodes that compute what derivatives of f at (t, y) need, the slices with these values, and nodes
+        that compute f itself, k, unless it is known."""
         looked, rows = self.rows_at(t, y)
         return looked, (t, y, "p", *rows), [] if known else [self.rhs(t, y, k, "f.unused")]
 
     def again(self, k: str) -> tuple[str, ...]:
-        """What `along` gives beside a tangent."""
+        """Results of `along` besides a tangent."""
         return (k,)
 
     @property
@@ -154,7 +154,7 @@ class Slope:
         return self._function("second_jvp", make)
 
     def rows_at(self, t: str, y: str) -> tuple[list[Node], tuple[str, ...]]:
-        """Nodes that look up at (t, y) what derivatives need, into a slice that stays."""
+        """Nodes that look up at (t, y) what derivatives need, into a slice that is not overwritten."""
         if not self.rows_size:
             return [], ()
         self._label += 1
@@ -168,9 +168,9 @@ class Slope:
 
 
 class LoopedSlope(Slope):
-    """The same in loops over bodies, in reverse, for trees whose speeds are the rates of their coordinates and
-    that are moved by nothing else than forces: the recursion of dynamics/gradient.py. With udot = k held and
-    x = M^-1 w, as that recursion finds it, it is -x . tau(q, u, k, p) that depends on p.
+    """Derivatives in loops over bodies, in reverse, for trees whose speeds are the rates of their coordinates
+    and that only forces move: the recursion of dynamics/gradient.py. With udot = k held and x = M^-1 w, as
+    that recursion finds it, it is -x . tau(q, u, k, p) that depends on p.
     """
 
     def __init__(
@@ -220,7 +220,7 @@ class LoopedSlope(Slope):
 
     @staticmethod
     def fits(model: Model, eq: EquationsOfMotion, lanes: bool) -> bool:
-        """Whether there is such a recursion, and it is worth its while."""
+        """Whether the recursion applies and pays."""
         wrt = ("q", "u", "tau", *(("z",) if model.nz else ()))
         there = has_gradient(model, "forward_dynamics", wrt[:3]) and has_looped_gradient(model, wrt)
         if eq.nq != eq.nu or not there:

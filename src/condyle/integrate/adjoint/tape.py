@@ -1,8 +1,8 @@
 """A step of any method, differentiated: its nodes are recorded once and give a tangent or a reverse step.
 
 The nodes of `Method.step` are kernels over slices, evaluations of f, Jacobians, solutions with one factored
-matrix, iterations, and the projection. A Tape gives every slice that is written a name of its own, so that all
-values of a step exist side by side. Then, with x' a tangent and x^ a cotangent, for each operation y = F(x)
+matrix, iterations, and the projection. A Tape gives every written slice its own name, so that all values of a
+step are stored side by side. Then, with x' a tangent and x^ a cotangent, for each operation y = F(x)
 
     y' = F_x x'   in order,        x^ += F_x' y^   in reverse order                                        (1)
     k = f(t, y, p):      k' = f_y y' + f_p p',      y^ += f_y' k^,   p^ += f_p' k^                         (2)
@@ -29,15 +29,15 @@ from condyle.native.programs.nodes import Call, If, Ints, Kernel, Node, While, e
 from condyle.records import dataclass
 
 AGAIN = 2
-"""Further passes of the projection that are differentiated. Each squares what is off the constraints."""
+"""Further passes of the projection that are differentiated. Each squares the constraint error."""
 PASSES = 60
-"""Of an iteration (5), at most; and what it may leave, as a part of 1 + |x|."""
+"""Largest number of rounds of an iteration (5), and its tolerance as a part of 1 + |x|."""
 LEFT = 1e-15
 
 
 @dataclass(frozen=True, eq=False)
 class Rate:
-    """k <- f(t, y): an evaluation of the right-hand side, as methods ask for it. `known`: k is there already."""
+    """k <- f(t, y): an evaluation of the right-hand side by a method. `known`: k has its value already."""
 
     t: str
     y: str
@@ -58,7 +58,7 @@ class IterationMatrix:
 
 
 class Recorded:
-    """A right-hand side that methods can ask, and that leaves Rate and Matrix in their nodes."""
+    """A right-hand side for methods that leaves Rate and IterationMatrix in their nodes."""
 
     rows: tuple[str, ...] = ()
 
@@ -74,7 +74,7 @@ class Recorded:
 
 @dataclass(eq=False)
 class Operation:
-    """One operation of a step over slices with names of their own.
+    """One operation of a step over uniquely named slices.
 
     Args:
         ins, outs: slices that it reads and writes.
@@ -98,7 +98,7 @@ class Tape:
         slope: f.
         sizes: of the slices, which gain those of the tape.
         active: slices that have derivatives from the start.
-        columns: tangents side by side: each number of a tangent is so many.
+        columns: number of tangents side by side.
 
     Attributes:
         tangents, bars: slices with tangents and cotangents, by the slice they belong to.
@@ -117,7 +117,7 @@ class Tape:
     # --- names
 
     def at(self, name: str) -> str:
-        """The slice that holds what methods call so now."""
+        """The slice that now holds the value of this name in the method."""
         return self.names.get(name, name)
 
     def new(self, name: str, size: int | None = None) -> str:
@@ -142,7 +142,7 @@ class Tape:
         return Kernel(f, (*given, *tangents), tuple(outs))
 
     def bar(self, name: str) -> tuple[str, bool]:
-        """The cotangent of a slice, and whether something is in it already."""
+        """The cotangent of a slice, and whether it already has a value."""
         known = name in self.bars
         if not known:
             self.bars[name] = self.new(f"{name}^", self.sizes[name])
@@ -243,7 +243,8 @@ class Tape:
         derivative: Callable[[list[SX], list[SX], list[SX]], list[SX]],
         like: list[int] | None = None,
     ) -> Kernel:
-        """A kernel of x, y = f(x) and further slices; what it does not depend on is no argument."""
+        """A kernel of x, y = f(x) and further slices; slices on which it does not depend are not
+        arguments."""
         one = f.f if isinstance(f, Elementwise) else f
         x = [ca.SX.sym(f"x{k}", one.numel_in(k)) for k in range(one.n_in())]
         y = one.call(x, True, False)
@@ -395,8 +396,8 @@ class Tape:
         return ()
 
     def project(self, maps: Sequence[MapSlope], t: str, y: str, tolerance: str | None) -> None:
-        """y <- its projection, by the maps one after the other; with a tolerance again where the last of them says
-        that it is still off, at most AGAIN times."""
+        """y <- its projection, by the maps in order; with a tolerance repeated while the last map reports a
+        remaining error, at most AGAIN times."""
         self._pass(maps, t, y, None)
         for _ in range(AGAIN if tolerance else 0):
             flag, off = self.new("again", 1), self.off
@@ -453,7 +454,7 @@ class Tape:
         )
 
     def _iteration(self, node: While) -> None:
-        """(5): the body once more at its solution. What it reads and writes and is active is x."""
+        """(5): the body once more at its solution. The active slices that it reads and writes are x."""
         body, slope = _flat(node.body), self.slope
         reads, writes = used_slices(body)
         both = [name for name in sorted(writes & reads) if name in self.names]
@@ -517,7 +518,7 @@ class Tape:
             assert all(name in self.bars for name in names)
             bars = [self.bars[name] for name in names]
             v, new, nodes = [self.new("v", self.sizes[b]) for b in bars], list[str](), list[Node]()
-            tape = inner()  # for v alone
+            tape = inner()  # for v only
             self.sizes["p~"] = slope.np
             tape.bars = {"p": "p~"} | {tape.at(n): b for n, b in zip(x, v, strict=True)}
             primal = [n for op in tape.operations for n in _flat(op.primal)]
@@ -537,7 +538,7 @@ class Tape:
                 *(slope._copy(b, a) for a, b in zip(v, bars, strict=True)),
             ]
             nodes += loops(v, new, self._needed([(back, [])], new), start)
-            last = inner()  # for what is around
+            last = inner()  # for the slices around it
             last.bars = {n: b for n, b in self.bars.items() if n in around or n == "p"}
             last.bars |= {last.at(n): b for n, b in zip(x, v, strict=True)}
             nodes += [n for op in last.operations for n in _flat(op.primal)]

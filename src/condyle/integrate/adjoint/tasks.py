@@ -1,5 +1,5 @@
-"""AdjointTasks of derivatives: the rows of a step, the tape of it, and the queue that both kinds of programs (program.py,
-blocks.py) take tasks from; and what runs them in threads."""
+"""Tasks of derivatives: the rows of a step, its tape, the queue from which both kinds of programs
+(program.py, blocks.py) take tasks, and the threads that run them."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ from condyle.native.programs.program import Program, ProgramAndTables, Workspace
 from condyle.records import dataclass
 
 WORTH = 20_000
-"""Steps from which on threads share them."""
+"""Number of steps above which threads share them."""
 ROW_STREAMS = ("t", "y", "f", "which", "x", "seed")
 TASK_STREAMS = ("first", "last", "which", "d", "p", "dp")
 
 
 def task_sizes(eq: EquationsOfMotion, by: Sequence[int], columns: int = 1) -> dict[str, int]:
-    """Slices of a program that carries so many tangents side by side over tasks."""
+    """Slices of a program that carries tangents side by side over tasks."""
     scalars = "t h_try t_next row task at base first last which count busy finished seeded steps evaluations accuracy"
     vectors = "y y_next y_stage k0 k_next error other weights no_y f seed"
     return {
@@ -57,7 +57,7 @@ def task_sizes(eq: EquationsOfMotion, by: Sequence[int], columns: int = 1) -> di
 def task_streams(
     eq: EquationsOfMotion, sizes: Mapping[str, int], more: Mapping[str, int] | None = None
 ) -> dict[str, Stream]:
-    """What a program reads of rows and tasks, beside what it keeps itself."""
+    """The rows and tasks that a program reads, besides its own memory."""
     shared = {"queue": 1} | {f"row.{name}": sizes[name] for name in ROW_STREAMS}
     shared |= {f"task.{name}": sizes[name] for name in TASK_STREAMS} | dict(more or {})
     if eq.series:
@@ -78,7 +78,7 @@ def row_nodes(sizes: dict[str, int], between: bool) -> list[Node]:
 
 
 def derived_nodes(tape: Tape, last: str, reverse: bool) -> tuple[list[Node], str]:
-    """The differentiated step, from d and dp, and what it makes of d."""
+    """The differentiated step, from d and dp, and the slice with the new d."""
     if reverse:
         tape.bars["p"] = "dp"
         return tape.reverse_nodes(last, "d", ["y", "p"]), tape.bars["y"]
@@ -89,8 +89,8 @@ def derived_nodes(tape: Tape, last: str, reverse: bool) -> tuple[list[Node], str
 def over_tasks(
     sizes: dict[str, int], reverse: bool, more: Sequence[Node], body: Sequence[Node]
 ) -> list[Node]:
-    """Take tasks from the queue and do the body for each of their steps; more: what is read for a task beside its ends
-    and directions."""
+    """Take tasks from the queue and run the body for each of their steps; more: streams read for a task
+    besides its ends and directions."""
 
     def with_p(node: Node) -> list[Node]:
         return [node] if sizes["dp"] else []
@@ -128,7 +128,7 @@ def task_program(
     streams: Mapping[str, Stream],
     tables: Mapping[str, np.ndarray],
 ) -> ProgramAndTables:
-    """The program of these nodes, with those slices, streams and tables that they use."""
+    """The program of these nodes, with the slices, streams and tables that they use."""
     rows = [x for x, _ in walk(body) if isinstance(x, (Get, Put))]
     used = {"queue", *(x.stream for x in rows)}
     known = set().union(*used_slices(body), ["count", "base", "seeded", "weights", "tolerance", "at", "task"])
@@ -149,8 +149,8 @@ def step_tape(
     columns: int = 1,
     between: bool = False,
 ) -> tuple[Tape, str]:
-    """A step of a method with its projection, recorded, and the slice that it ends with; `between`: with y at a time
-    t_x in it, by the method's polynomial, projected too."""
+    """The recorded step of a method with its projection, and the slice of its result; `between`: with y at a
+    time t_x in it, by the method's polynomial, projected too."""
     recorded = Recorded()
     step = method.step(eq, recorded, recorded, sizes)  # type: ignore[arg-type]
     tape = Tape(slope, sizes, ["y", "p"] if slope.np else ["y"], columns)
@@ -185,15 +185,15 @@ def step_tape(
 
 @dataclass(frozen=True, eq=False)
 class AdjointTasks:
-    """Steps to go over: of each task those between its rows `first` and `last`.
+    """Steps to differentiate: of each task those between its rows `first` and `last`.
 
     Args:
         t, y, f: the rows, shape (m,), (m, n), (m, n).
         first, last: rows, shape (tasks,).
-        which: which tail holds, shape (tasks,).
+        which: index of the tail that holds, shape (tasks,).
         tails: shape (.., k).
         manifold: of the run.
-        lanes: tasks of different rows, to be taken side by side: members of an ensemble.
+        lanes: the tasks have different rows and run side by side: members of an ensemble.
         x: times inside of the steps that begin at the rows, shape (m,), where y is wanted; their ends if None.
     """
 
@@ -219,10 +219,10 @@ def numbered(tasks: AdjointTasks) -> dict[str, np.ndarray]:
 
 
 class Runner:
-    """Runs of one program, on one thread or several, which take from one queue.
+    """Runs of one program on one or several threads with one queue.
 
     Args:
-        program, tables: what runs.
+        program, tables: the program and its tables.
         streams, values: streams and slices that do not change.
     """
 

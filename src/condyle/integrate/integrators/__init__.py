@@ -49,7 +49,7 @@ METHODS: dict[str, Method] = {
         BDF(),
     )
 }
-"""By the names that `cd.simulate(..., integrator=...)` takes."""
+"""Methods by the names that `cd.simulate(..., integrator=...)` accepts."""
 
 _ELSEWHERE = {
     "Tableau": "Explicit",
@@ -58,7 +58,7 @@ _ELSEWHERE = {
     "CPodes": "BDF",
     "NDF": "BDF",
 }
-"""What other libraries call it."""
+"""Names in other libraries."""
 
 
 def __getattr__(name: str) -> object:

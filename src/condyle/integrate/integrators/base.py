@@ -1,8 +1,8 @@
 """Base class of integration methods: properties that the loop needs, and the nodes of one step.
 
 A family of methods is one class in one file: `step` emits the nodes of a step, from t, y, k0 = f(t, y) and
-h_try to y_next and its error. The loop that runs them exists once, in step_loop.py, and asks for nothing but
-what is here.
+h_try to y_next and its error. The loop that runs them exists once, in step_loop.py, and needs only what is
+here.
 
 `estimate` is the power of h with which the error estimate of a step shrinks, so that a step grows as
 error^(-1/estimate). Where that is the order of the method, the global error follows the requested accuracy in
@@ -12,8 +12,8 @@ Between steps, with x from 0 to 1 and Delta = y+ - y, every method gives
 
     y(x) = y + x (F0 + (1 - x) (F1 + x (F2 + (1 - x) (F3 + ...)))),    F0 = Delta                          (1)
 
-F1 = h f - Delta and F2 = 2 Delta - h (f + f+) make Hermite's cubic, of order 3; a method may give what
-follows, or F1, F2 of its own.
+F1 = h f - Delta and F2 = 2 Delta - h (f + f+) give Hermite's cubic, of order 3; a method may provide further
+terms, or its own F1, F2.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class MethodStep:
         new_rate: the slice with f at the new point, if the step leaves it there.
         dense: how many vectors beside y and f `accepted` writes to the slice "dense", for the output between
             steps.
-        start: runs where a run begins or goes on from another state, after f there.
+        start: runs after the first f where a run begins or continues from another state.
         project: nodes that take the slice y at a time t to the constraints; the loop sets it.
     """
 
@@ -67,7 +67,7 @@ class MethodStep:
 
 @dataclass(frozen=True)
 class Method(ExplainsCalls, ABC):
-    """A method of integration: `cd.simulate(..., integrator=method)`, or by its name if it is one of METHODS.
+    """A method of integration: `cd.simulate(..., integrator=method)`, or its name if it is one of METHODS.
 
     Args:
         name: for messages.
@@ -75,14 +75,14 @@ class Method(ExplainsCalls, ABC):
         estimate: order of the error estimate of one step; 0 without one: then steps are fixed.
 
     Attributes:
-        stiff: it takes long steps where the system is stiff.
-        needs_jacobian: its steps need df/dy.
-        needs_time_derivative: and df/dt.
-        varies: it changes its order, the slice `order`, and the length of steps, by nodes that follow an accepted
-            one.
-        hermite: output between steps starts from Hermite's cubic (1); if not, the step gives all vectors from
-            F1 on.
-        unknown: why runs do not know accelerations, where they do not.
+        stiff: whether it takes long steps for stiff systems.
+        needs_jacobian: whether its steps need df/dy.
+        needs_time_derivative: whether they also need df/dt.
+        varies: whether it chooses its order, the slice `order`, and the length of steps, by nodes that follow
+            an accepted step.
+        hermite: whether output between steps starts from Hermite's cubic (1); if not, the step gives all
+            vectors from F1 on.
+        unknown: why runs have no accelerations, if they have none.
     """
 
     unknown: ClassVar[str] = ""
@@ -109,7 +109,7 @@ class Method(ExplainsCalls, ABC):
 
     @property
     def blind(self) -> float:
-        """How many times larger than its estimate an error may be where f has a kink, at least 1."""
+        """Largest ratio of the error to its estimate where f has a kink, at least 1."""
         return 1.0
 
     @abstractmethod

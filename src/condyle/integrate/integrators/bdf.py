@@ -9,8 +9,9 @@ differences D_j of y at spacing h, gamma_k = sum_i=1..k 1/i, kappa_k of the meth
 
 Newton's iteration solves (2) by (alpha_k / h - J) dy = f - alpha_k / h (psi + d), from d = 0; the Jacobian J is
 kept for as long as that converges. The end of a step is projected onto the constraints before differences are
-formed: coordinate projection, as CPODES does. After k + 1 steps of one length the order of k - 1, k, k + 1 that
-promises the longest step is next. Differences at another spacing r h are those of the same polynomial:
+formed: coordinate projection, as CPODES does. After k + 1 steps of one length the next order is that of k -
+1, k, k + 1 which allows the longest step. Differences at another spacing r h are those of the same
+polynomial:
 
     D' = (R(r) R(1))' D,   R_ij(r) = prod_m=1..i (m - 1 - r j) / m                                         (4)
 
@@ -18,8 +19,8 @@ Between steps it is the polynomial of the differences, s = (t - t+) / h:
 
     y(s) = D_0 + sum_j=1..k D_j prod_m=0..j-1 (s + m) / (m + 1)                                            (5)
 
-It is our own and not SUNDIALS' (CVODES comes with CasADi): steps run inside the native step loop, with its
-projection, events, ensembles and cache, where CVODES would call back for every f, and cannot project.
+The implementation is our own, not SUNDIALS' (CVODES comes with CasADi): steps run inside the native step
+loop, with its projection, events, ensembles and cache. CVODES would call back for every f and cannot project.
 """
 
 from __future__ import annotations
@@ -42,15 +43,15 @@ if TYPE_CHECKING:
 
 HIGHEST = 5
 ITERATIONS = 4
-"""Of Newton's method, at most."""
+"""Largest number of iterations of Newton's method."""
 CONVERGED = 0.03
-"""Of what a step may add, what Newton's method may leave."""
+"""Fraction of a step's error that Newton's method may leave."""
 AGE = 40
-"""Steps after which J is evaluated again in any case."""
+"""Number of steps after which J is always evaluated again."""
 SAME = 1e-8
-"""Steps whose lengths differ by less, relatively, have one spacing: t + h rounds."""
+"""Steps whose lengths differ relatively by less count as equal: t + h rounds."""
 WORTH = 1.2
-"""A step grows by this or more: another length costs a factorization."""
+"""A step grows at least by this factor, because another length costs a factorization."""
 _GAMMA = np.concatenate([[0.0], np.cumsum(1 / np.arange(1, HIGHEST + 2))])
 
 
@@ -63,8 +64,8 @@ class BDF(Method):
     Args:
         name: for messages.
         order: the highest, 1 to 5.
-        kappa: of (1) for orders 1 to 5; zeros give backward differentiation as Gear has it, these numbers
-            longer steps at the same error.
+        kappa: of (1) for orders 1 to 5; zeros give Gear's backward differentiation; these values give longer
+            steps at the same error.
 
     Raises:
         DescriptionError: an order that is not 1 to 5, or not 5 kappas.
@@ -236,7 +237,7 @@ class BDF(Method):
             factor, solution = [sigma, *tree.factor("sigma"), factored], tree.solve("dy")
 
         def iterated(size: SX, accuracy: SX, rate: SX, old: SX, round: SX, evaluations: SX) -> tuple[SX, ...]:
-            """Go on, with which rate and size, whether it has converged."""
+            """Whether to continue, the rate and size, and whether it has converged."""
             new = ca.sqrt(size / leading) / (accuracy / 250)
             rate = ca.if_else(round > 0, ca.fmax(0.3 * rate, new / old), rate)
             good = new * ca.fmin(1, rate) <= CONVERGED
@@ -277,7 +278,8 @@ class BDF(Method):
                 ITERATIONS + 1,
                 "loose",
             ),
-            # what did not converge is tried with another J, unless that is new; `trying` came back as "good"
+            # if it did not converge, it is tried with another J, unless J is new; `trying` came back as
+            # "good"
             scalar(
                 lambda good, current: (
                     ca.logic_and(ca.logic_not(good), ca.logic_not(current)),

@@ -7,8 +7,8 @@ Where f = max(0, x - k) has a kink at k, error and estimate of a step are
     |(1 - k)^2 / 2 - sum_i b_i max(0, c_i - k)|,   |sum_i e_i max(0, c_i - k)|                             (2)
 
 in units of h^2 and of the jump of f's slope. The largest error over the largest estimate is `blind`: 1.9 for
-Merson's method, 12 for Dormand and Prince's of order 5, whose two solutions see much the same of a kink, 3.3
-for that of order 8.
+Merson's method, 12 for Dormand and Prince's of order 5, whose two solutions respond alike to a kink, 3.3 for
+that of order 8.
 
 Runge-Kutta-Chebyshev methods are explicit too, of order 2 and stable along the negative real axis. Sommeijer,
 Shampine, Verwer: RKC: an explicit solver for parabolic PDEs, J. Comput. Appl. Math. 88 (1997), section 2:
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from condyle.native.programs.nodes import Node
 
 ROUNDING = 1e-12
-"""Sums of published coefficients are right to this."""
+"""Accuracy of sums of published coefficients."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +66,7 @@ class Explicit(Method):
         dense: weights of F3, F4, ... between steps, each a row over the stages (times h).
 
     Raises:
-        DescriptionError: numbers that do not fit together.
+        DescriptionError: inconsistent numbers.
     """
 
     A: tuple[Weights, ...]
@@ -92,7 +92,7 @@ class Explicit(Method):
         if [len(row) for row in self.A] != list(range(s)):
             raise DescriptionError(
                 f"{what}: A must have {s} rows of 0, 1, 2, ... numbers, one per weight of "
-                f"b, got rows of {[len(row) for row in self.A]}: only what is below the "
+                f"b, got rows of {[len(row) for row in self.A]}: only the part below the "
                 "diagonal, A=((), (1/2,), (0, 1))"
             )
         if not abs(sum(self.b) - 1) <= ROUNDING:
@@ -344,11 +344,11 @@ DORMAND_PRINCE_8 = Explicit(
 
 
 DAMPING = 2 / 13
-"""Of Runge-Kutta-Chebyshev methods."""
+"""Numbers of stages of Runge-Kutta-Chebyshev methods."""
 
 
 def chebyshev(name: str, stages: int) -> Explicit:
-    """The Runge-Kutta-Chebyshev method of so many stages, 2 or more."""
+    """The Runge-Kutta-Chebyshev method with 2 or more stages."""
     s, w_0 = stages, 1 + DAMPING / stages**2
     T, T1, T2 = [1.0, w_0], [0.0, 1.0], [0.0, 0.0]  # of Chebyshev's polynomials, their slopes and curvatures
     for j in range(1, s):

@@ -1,11 +1,11 @@
 """Rosenbrock methods: linearly implicit, for stiff systems.
 
-A step solves s linear systems with one matrix, and iterates nothing:
+A step solves s linear systems with one matrix, without iteration:
 
     (I / (gamma h) - J) U_i = f(t + c_i h, y + sum_j A_ij U_j) + sum_j C_ij U_j / h + d_i h df/dt          (1)
     y+ = y + sum_i b_i U_i,   error = sum_i e_i U_i                                                        (2)
 
-Stages are evaluated where they are, also near a loss of rank on the constraints: J is that of plain f.
+Stages are not projected onto the constraints, even near a loss of rank: J is that of plain f.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Rosenbrock(Method):
-    """A linearly implicit method: s linear systems with one matrix in a step, and no iteration.
+    """A linearly implicit method: s linear systems with one matrix per step, without iteration.
 
     Args:
         gamma: of the matrix (1).
         c: of the stages' times, shape (s,).
         d: of df/dt, shape (s,).
-        A: rows of the stages' places, of 0, 1, 2, ... numbers.
-        C: rows of what earlier stages add, of 0, 1, 2, ... numbers.
+        A: rows of the stages' positions, of 0, 1, 2, ... numbers.
+        C: rows of the terms of earlier stages, of 0, 1, 2, ... numbers.
         b: weights of the stages, shape (s,).
         e: weights of the error estimate, shape (s,).
-        between: F1, F2 of the output between steps as weights of U_i, instead of Hermite's: f is no use where
-            it is stiff.
+        between: F1, F2 of the output between steps as weights of U_i, instead of Hermite's, which needs f and
+            fails for stiff systems.
     """
 
     stiff: ClassVar[bool] = True

@@ -5,7 +5,7 @@ Velocity Verlet is implicit in u, and the same forward and backward:
     u' = u + h/2 udot(t, q, u),   q+ = q + h N((q + q+)/2) u',   u+ = u' + h/2 udot(t + h, q+, u+)         (1)
 
 and z by the trapezoidal rule. Where N = 1 the middle equation is explicit, q + h u + h^2/2 udot. The error is
-estimated by the change of f over the step, h/2 (f+ - f): what Euler's method, of order 1, would have left
+estimated by the change of f over the step, h/2 (f+ - f): the part that Euler's method, of order 1, leaves
 out.
 """
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from condyle.integrate.projection import Rate
 
 CONVERGED, ROUNDS = 1e-14, 50
-"""Implicit parts are iterated until nothing changes by more than this share of 1 + |y|, at most so many
-times."""
+"""Implicit parts are iterated until changes are below this fraction of 1 + |y|; and the largest number of
+iterations."""
 
 
 @dataclass(frozen=True)

@@ -1,1 +1,1 @@
-"""What may interrupt a run, one file each: see base.py."""
+"""Interrupters of a run, one file each: see base.py."""

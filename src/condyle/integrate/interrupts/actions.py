@@ -1,4 +1,4 @@
-"""What events do to the state of a run, and where that leads."""
+"""Actions of events on the state of a run, and their consequences."""
 
 from __future__ import annotations
 
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
     from condyle.integrate.run import SimulationRun
 
 ACTING = threading.RLock()
-"""Held while an action runs: members of an ensemble go on in several threads, their actions one at a time."""
+"""Held while an action runs: members of an ensemble run in several threads, but their actions run one at a
+time."""
 
 
 class Actions:
-    """Lets events act.
+    """Runs the actions of events.
 
     Attributes:
         samples: of the system, {name: sample}.
         witnesses: of the run, if it has any.
-        contacts: the same, if they watch rigid contacts too.
+        contacts: the witnesses, if they watch rigid contacts too.
     """
 
     def __init__(self, run: SimulationRun) -> None:
@@ -43,7 +44,7 @@ class Actions:
         self.acted: list[tuple[Event | Sampling, State, State]] = []
 
     def cause(self, hits: Sequence[int] = ()) -> Cause:
-        """What has just happened, where witnesses changed sides or at a time set before."""
+        """The cause of a change: witnesses that changed sides, or a scheduled time."""
         contacts = None if self.contacts is None else self.contacts.contacts
         watch = None if self.witnesses is None else self.witnesses.witnesses
         return Cause(watch, tuple(hits), tuple(self.acted), contacts)
@@ -51,10 +52,10 @@ class Actions:
     def happen(
         self, events: Sequence[Event | Sampling], now: State, here: np.ndarray, fired: Sequence[int] = ()
     ) -> tuple[State | None, list[int]]:
-        """Let events act, and then those whose witnesses, `here` before, their actions moved to the other
-        side, each once.
+        """Run the actions of events, and then of those whose witnesses, `here` before, these actions moved to
+        the other side, each once.
 
-        The new State, or None if nothing changed, and which of the witnesses' events happened. A terminal
+        Returns the new State, or None if nothing changed, and the witnesses' events that happened. A terminal
         event sets the status.
         """
         done, acted_on, changed, old, watch = list(fired), list(events), False, here, self.witnesses
@@ -72,8 +73,8 @@ class Actions:
         return self._on_constraints(acted_on, now) if changed else None, done
 
     def _act(self, events: Sequence[Event | Sampling], now: State) -> tuple[State, bool]:
-        """Actions of events in order; the new State, and whether one changed it. A terminal event sets the
-        status."""
+        """Run the actions of events in order; returns the new State, and whether one changed it. A terminal
+        event sets the status."""
         run, changed, resolved = self.run, False, False
         for e in events:
             if isinstance(e, Event) and e.resolves:
@@ -103,13 +104,13 @@ class Actions:
         return now, changed
 
     def _on_constraints(self, events: Sequence[Event | Sampling], state: State) -> State:
-        """A State that actions returned: as the start of a run, on its constraints within the accuracy; then
-        projected."""
+        """Project a State that actions returned. Like the start of a run it must satisfy the constraints
+        within the accuracy."""
         system, contacts = state.system, self.contacts
         if not system.constraints:
             return state
         if contacts is not None and not all(isinstance(e, Event) and e.resolves for e in events):
-            # what acts one way may be let go; the others are not mended in silence
+            # unilateral constraints may open; errors of the others are not corrected silently
             self._refuse_violations(events, state, contacts.contacts.modes.open(state.tail))
             state = contacts.resolved(state, found=False)
         self._refuse_violations(events, state, state.tail)

@@ -1,8 +1,9 @@
-"""What may interrupt a run: path jumps, events of witnesses, rigid contacts, schedules with samples, knots.
+"""Base class of interrupters of a run: path jumps, events of witnesses, rigid contacts, schedules with
+samples, knots.
 
-A run (run.py) does not know their types. It has a list of them, which is empty for a pendulum, and asks each:
-when the step loop must stop (`next_time`), at which instants of the steps just taken something happens
-(`locate`), and to let it happen (`act`).
+A run (run.py) does not know their types. It has a list of them, which is empty for a pendulum, and calls each
+for the time at which the step loop must stop (`next_time`), the instants at which something happens in the
+steps just taken (`locate`), and the change itself (`act`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from condyle.status import Outcome
 from condyle.system.state import State
 
 ROWS, FEW = 2_000, 16
-"""Rows of one native run: at most; at first, and after an event, where there are witnesses to check."""
+"""Rows of one native run: the largest number; the number at first and after an event, if there are witnesses
+to check."""
 
 
 @dataclass(frozen=True)
 class Interruption:
-    """Where something happens in the steps just taken.
+    """The place of an event in the steps just taken.
 
     Args:
         step: the row at which the step begins.
@@ -37,13 +39,13 @@ class Interruption:
 
 @dataclass(frozen=True, eq=False)
 class Cause:
-    """Why a run went on from another state, or ended: what its derivatives need. A copy by pickle knows nothing.
+    """Why a run continued from another state, or ended, as its derivatives need it. Pickling drops it.
 
     Args:
         witnesses: of the run's events.
-        hits: which of them changed sides here.
+        hits: those that changed sides.
         acted: events and samples in their order, each with the State before and after.
-        contacts: rigid contacts, if some were looked at.
+        contacts: rigid contacts, if any were checked.
         jumps: paths whose lengths jumped.
     """
 
@@ -62,15 +64,15 @@ class Interrupter:
     """Something that may interrupt a run.
 
     Attributes:
-        batch: how many steps to take before the first check.
-        waits: what it locates waits until the other interrupters have checked everything before it.
+        batch: number of steps to take before the first check.
+        waits: whether its instants wait until the other interrupters have checked everything before them.
     """
 
     batch: ClassVar[int] = ROWS
     waits: ClassVar[bool] = False
 
     def restart(self) -> None:
-        """The run goes on from `run.state`: at its start, and after each change."""
+        """Called at the start and after each change: the run continues from `run.state`."""
 
     def next_time(self) -> float:
         """The next instant that is known beforehand [s]; no step passes it."""
@@ -81,8 +83,8 @@ class Interrupter:
         return iter(())
 
     def act(self, instant: Any = None) -> bool:
-        """Let happen what it located, or what is due at the `next_time` that the run has reached; whether the
-        run goes on from another state, or ends."""
+        """Apply what it located, or what is due at the `next_time` that the run has reached. Returns whether
+        the run continues from another state, or ends."""
         return False
 
     def failure(self, state: State) -> Outcome | None:

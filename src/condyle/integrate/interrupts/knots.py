@@ -1,4 +1,4 @@
-"""The times that a run must not step over: docs/theory/integrators.md, "What depends on time".
+"""The times over which a run must not step: docs/theory/integrators.md, "What depends on time".
 
 Candidates are the breaks of all signals (time_signals.py): samples of series, knots of splines, times that
 conditions compare t with. Most are redundant. Neighbors are joined, two and two, while all signals in
@@ -8,11 +8,11 @@ between are one polynomial to a tolerance:
 
 at the breaks and between, with P through some of the values.
 
-A pulse is no such polynomial however short it is, and where nothing happens, or what happens is smooth, few
-times remain. The run ends a step at each of these, so that a step sees a polynomial and nothing else. Where a
-signal jumps it steps from just before to just after. Signals that are curved, exp(-((t - 5) / 0.01)^2), have
-no breaks: there the candidates are GRID times of equal distance, and the tolerance is COARSE: it is enough
-that the error estimate meets what is there.
+A pulse, however short, is not such a polynomial; where signals are constant or smooth, few times remain. The
+run ends a step at each of these, so that every step sees one polynomial. At a jump of a signal it steps from
+just before to just after. Signals that are curved, exp(-((t - 5) / 0.01)^2), have no breaks: there the
+candidates are GRID times of equal distance, and the tolerance is COARSE: it is enough that the error estimate
+notices the signal.
 """
 
 from __future__ import annotations
@@ -31,27 +31,26 @@ if TYPE_CHECKING:
     from condyle.integrate.run import RunSettings, SimulationRun
 
 GRID = 4096
-"""Intervals in which a run checks curved signals."""
+"""Number of intervals in which a run checks curved signals."""
 COARSE = 1e-2
-"""The tolerance there."""
+"""Tolerance of (1) for curved signals."""
 BESIDE = 2e-14
-"""Steps end so far before and after a jump, as a part of the time reached or of one second. It is a hundred
-times the rounding of
-t: conditions are rounded too. The step between is shorter than any that the error control would try, and is
-taken as it is."""
+"""Distance of step ends from a jump, as a fraction of the time reached or of one second. It is a hundred
+times the rounding of t: conditions are rounded too. The step across the jump is shorter than any that the
+error control would try, and is not controlled."""
 LOOKS = 3
-"""Parts of an interval at whose ends signals are evaluated: a cubic that is small at four points is small
-between them."""
+"""Number of parts of an interval at whose ends signals are evaluated: a cubic that is small at four points is
+small between them."""
 LOW_ORDER = 4
-"""Parts of an interval between breaks for methods of order 1 and 2: their stages do not see a polynomial in
-between."""
+"""Parts of an interval between breaks for methods of order 1 and 2: their stages miss polynomials between
+breaks."""
 MANY = 1000
-"""Curved signals are checked for up to so many members with different Parameters: it takes a millisecond
-each."""
+"""Largest number of members with different Parameters for which curved signals are checked: each takes a
+millisecond."""
 REMEMBERED = 64
-"""So many results, for other values of Parameters, times or accuracies, are remembered."""
+"""Number of results that are remembered, for other values of Parameters, times or accuracies."""
 CHUNK = 200_000
-"""So many numbers are compared with polynomials at a time."""
+"""Number of values that are compared with polynomials at a time."""
 
 
 class KnotTimes(Interrupter):
@@ -61,7 +60,7 @@ class KnotTimes(Interrupter):
         self.run, self.signals = run, timed(run.start.system)
 
     def restart(self) -> None:
-        """Find them with the Parameters and Inputs that hold now."""
+        """Find the knots for the current Parameters and Inputs."""
         run, s = self.run, self.run.settings
         starts = np.array([run.start.t]), np.array([run.t])
         knots, first = table(self.signals, run.like.tail[None], starts, s, run.method)
@@ -76,16 +75,14 @@ def table(
     settings: RunSettings,
     method: Method,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Knots of some runs as a stream for the step loop, shape (rows, 1), and the row that each run begins
-    with.
+    """Knots of some runs as a stream for the step loop, shape (rows, 1), and the first row of each run.
 
     Args:
-        signals: what the system reads of time.
+        signals: the time signals of the system.
         tails: of the runs' states, shape (N, k).
-        starts: the earliest times that knots are wanted from, and where the runs go on from now [s], (N,)
-            each.
-        settings: of the runs. Where they go backward in time, knots come latest first. With fixed steps there
-            are no knots, and a warning names what steps may pass unseen.
+        starts: the earliest times of knots, and the present times of the runs [s], (N,) each.
+        settings: of the runs. If they go backward in time, knots come latest first. With fixed steps there
+            are no knots, and a warning names signals that steps may miss.
         method: of the runs.
     """
     (firsts, now), last, step = starts, settings.t_final, settings.step
@@ -124,7 +121,7 @@ def knots(
     """Times between first and last that no step may pass, increasing.
 
     Args:
-        timed: what the system reads of time.
+        timed: the time signals of the system.
         values: of the Parameters that signals depend on, `timed.values`.
         first: where to begin [s].
         last: where to end [s].
@@ -182,8 +179,8 @@ def _found(
 def _jumps(
     timed: TimeSignals, values: np.ndarray, times: np.ndarray, beside: float, first: float
 ) -> np.ndarray:
-    """Whether a signal jumps at each of some times, from `first` on: it changes much, and nearer by as
-    much."""
+    """Whether a signal jumps at each of some times, from `first` on: it changes much, and as much over a
+    shorter distance."""
 
     def sides(t: np.ndarray, s: float) -> tuple[np.ndarray, np.ndarray]:
         return timed.at(np.maximum(t - s, first), values), timed.at(t + s, values)
@@ -197,7 +194,7 @@ def _jumps(
 
 
 def _apart(times: np.ndarray, least: float) -> np.ndarray:
-    """Without those that follow another too soon; the ends are kept."""
+    """The times without those that follow another too closely; the ends are kept."""
     close = np.diff(times) < least
     if not close.any():
         return times
@@ -209,7 +206,7 @@ def _apart(times: np.ndarray, least: float) -> np.ndarray:
 
 
 def _between(times: np.ndarray, count: int) -> np.ndarray:
-    """Each interval in so many."""
+    """Each interval divided into `count` parts."""
     share = np.arange(count) / count
     return np.append((times[:-1, None] + np.diff(times)[:, None] * share).ravel(), times[-1])
 
@@ -222,7 +219,7 @@ def joined(
     stay: np.ndarray | None = None,
     looks: int = LOOKS,
 ) -> np.ndarray:
-    """Those of some times that remain when intervals in which signals are polynomials (1) are joined.
+    """The times that remain when intervals in which signals are polynomials (1) are joined.
 
     Args:
         times: shape (n,), increasing.
@@ -261,7 +258,7 @@ def joined(
 
 
 def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int) -> np.ndarray:
-    """Whether all rows of x, in units of what is allowed, are polynomials in n intervals from each start on.
+    """Whether all rows of x, in units of the tolerance, are polynomials in n intervals from each start on.
     If t has one number only, intervals are equal."""
     nodes = np.rint(np.linspace(0, n, degree + 1)).astype(int)
     fits = np.ones(len(starts), dtype=bool)
@@ -288,7 +285,7 @@ def _fits(t: np.ndarray, x: np.ndarray, starts: np.ndarray, n: int, degree: int)
 
 
 def _warn(timed: TimeSignals, values: np.ndarray, times: np.ndarray, step: float) -> None:
-    """Warn if fixed steps may pass something unseen."""
+    """Warn if fixed steps may miss something."""
     gap = np.diff(times)
     narrow = np.flatnonzero((gap < step) & (gap > 10 * BESIDE * np.maximum(1, np.abs(times[:-1]))))
     if not len(narrow):
@@ -298,7 +295,7 @@ def _warn(timed: TimeSignals, values: np.ndarray, times: np.ndarray, step: float
     change = np.ptp(x, axis=0) / np.maximum(np.ptp(timed.at(times, values), axis=0), 1e-300)
     more = f", and in {len(narrow) - 1} more places" * (len(narrow) > 1)
     warn(
-        f"simulate: step = {step:g} s is longer than what {timed.names[int(change.argmax())]} does "
-        f"between t = {times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may pass it "
-        f"unseen. Give step <= {gap[narrow].min():.3g}, or leave step= out"
+        f"simulate: step = {step:g} s is longer than a change of {timed.names[int(change.argmax())]} "
+        f"between t = {times[k]:.9g} and {times[k + 1]:.9g} s{more}: fixed steps may miss "
+        f"it. Give step <= {gap[narrow].min():.3g}, or leave step= out"
     )

@@ -1,19 +1,19 @@
-"""Where lengths of paths jump: a rule's answer changes, which surface a path goes over, on which piece and
-side.
+"""Jumps of path lengths: the branch of a path changes, that is the surfaces that it goes over, the piece and
+the side.
 
 The signature of a state says for each wrap on which branch it is, as a number (straight, or the piece that it
 is on), and its normal where the path first touches it, which turns by much where the path changes sides. The
-step loop writes it down at the end of every step, from what the right-hand side has found there. Between
-steps of which signatures differ the change is isolated by dividing the interval. Where a path lifts off its
-surface its length goes on smoothly: with the slopes s_1, s_2 before and after a part of length d in which the
-branch changes,
+step loop records it at the end of every step, from the results of the right-hand side. Between steps whose
+signatures differ the change is isolated by dividing the interval. Where a path lifts off its surface its
+length goes on smoothly: with the slopes s_1, s_2 before and after a part of length d in which the branch
+changes,
 
     jump = L(t + d) - L(t) - d (s_1 + s_2) / 2 = O(d^2)                                                    (1)
 
 and nothing is done. Where the length jumps by more than JUMP, or SHARE of the run's accuracy, it is reported,
-and the run begins anew just after.
+and the run restarts just after.
 
-Most changes are harmless, and the step loop itself finds that out (`unchanged`). After a step in which the
+Most changes are harmless, which the step loop itself detects (`unchanged`). After a step in which the
 signature has changed, the paths are solved again at PARTS + 1 places of the polynomial between its ends. The
 change d_p of a length over the part p in which its branch changes is compared with those around it, as in (1):
 
@@ -61,32 +61,33 @@ accuracy: a quarter of what one step may add to the error (control.py)."""
 TURNED = 0.8
 """Cosine of the angle between normals at the ends of a step below which the path may have changed sides."""
 PARTS = SIMD_FROM - 2
-"""An interval is divided in so many parts: one call for one state."""
+"""Number of parts of an interval: one call for one state."""
 AT_ONCE = 8
-"""So many parts of a step are divided at once, the first ones."""
+"""Number of parts of a step that are divided at once, the first ones."""
 ROUNDS = 1000
-"""Parts are divided so often at most. One jump takes about twenty rounds; a path that changes its branch
+"""Largest number of divisions. One jump takes about twenty rounds; a path that changes its branch
 without end, by less than a jump, would take forever."""
 INSTANT = 1e-13
-"""How well the instant is known, as a part of the time reached or of one second."""
+"""Tolerance of the instant, as a fraction of the time reached or of one second."""
 CLEAR = 100.0
-"""Speed of lengths [m/s] that no path has."""
+"""Speed of lengths [m/s] above that of any path."""
 LANES_FROM = 2_000
-"""Spans times rows of one look from which lanes pay."""
+"""Product of spans and rows above which lanes pay."""
 MOST = 200
-"""So many jumps of one run are located; a run that chatters from side to side goes on without."""
+"""Largest number of jumps of one run that are located; a run that chatters from side to side continues
+without."""
 
 
 @dataclass(frozen=True)
 class Jump:
-    """The length of a path jumped, because a rule of its surfaces or points changed its answer.
+    """A jump of the length of a path, because a wrap surface or a conditional point changed its state.
 
     Attributes:
         name: the force whose path it is.
-        where: the surface, or the point that comes and goes.
+        where: the surface, or the conditional point.
         t: when [s].
-        size: how much longer the path became [m].
-        energy: what the system's potential energy gained [J].
+        size: increase of the length [m].
+        energy: increase of the system's potential energy [J].
     """
 
     name: str
@@ -101,11 +102,11 @@ class Jump:
 
 @dataclass(frozen=True)
 class SpanBranches:
-    """What is seen of all spans at m instants.
+    """Branches of all spans at m instants.
 
     Attributes:
         L: lengths of spans [m], shape (m, spans).
-        code: which branch each switch is on, shape (m, switches).
+        code: the branch of each switch, shape (m, switches).
         n: its normal, shape (m, switches, 3).
     """
 
@@ -147,7 +148,7 @@ def differs(old: SX, new: SX) -> list[SX]:
 
 @dataclass(frozen=True)
 class Found(Interruption):
-    """A jump in a step: by how much which spans become longer [m], and the switches that change."""
+    """A jump in a step: the increase of each span's length [m], and the switches that change."""
 
     sizes: dict[int, float]
     switches: list[int]
@@ -158,7 +159,7 @@ class Suspects:
     """Parts of steps in which branches change, in the order of time.
 
     Attributes:
-        step: in which step each part is, shape (m,).
+        step: index of the step of each part, shape (m,).
         a: where it begins [s], shape (m,).
         b: where it ends [s], shape (m,).
         spans: whose branches change, shape (m, spans).
@@ -176,7 +177,7 @@ class Suspects:
         return Suspects(self.step[here], self.a[here], self.b[here], self.spans[here])
 
     def and_(self, more: Suspects) -> Suspects:
-        """Together, in the order of steps and time; a run may go backward."""
+        """Both together, in the order of steps and time; a run may go backward."""
         both = [
             np.concatenate(pair)
             for pair in ((self.step, more.step), (self.a, more.a), (self.b, more.b), (self.spans, more.spans))
@@ -186,7 +187,7 @@ class Suspects:
 
 
 class _Poses:
-    """The state as a span sees it: poses of its bodies and its coordinates."""
+    """The part of the state on which a span depends: poses of its bodies and its coordinates."""
 
     def __init__(self, bodies: list[str], poses: SX, names: list[str], coordinates: SX) -> None:
         self.known: dict[str, ca.SX] = {}
@@ -295,7 +296,7 @@ class Branches:
 
     @cached_property
     def _kinds(self) -> list[_Kind]:
-        """Spans that are alike but for their numbers."""
+        """Spans that differ in their numbers only."""
         names = [c.name for b in self.model.tree.bodies for c in b.coordinates]
         groups: dict[Hashable, list[int]] = {}
         for i, span in enumerate(self.spans):
@@ -313,7 +314,7 @@ class Branches:
 
     @staticmethod
     def of_system(system: System, model: Model | None = None) -> Branches | None:
-        """Those of a system; None if no path of its forces can jump."""
+        """The branches of a system; None if no path of its forces can jump."""
         model, spans = model or system.compiled.model.code, dict[Span, list[str]]()
         key = "branches", model.stored is not None
         if key not in system.compiled.programs:
@@ -346,8 +347,7 @@ class Branches:
         return build_function("branch_poses", [s["q"], s["u"], s["tail"]], [ca.densify(ca.vertcat(*poses))])
 
     def signature(self, view: View) -> tuple[SX, SX]:
-        """What changes where a branch does, at a view: codes of all switches, then their normals; and the
-        lengths of spans."""
+        """The signature at a view, codes of all switches, then their normals; and the lengths of spans."""
         each = [span.branches(span.found(view)) for span in self.spans]
         codes = ca.vertcat(*(code for code, _ in each), *(ca.vec(n) for _, n in each))
         return ca.densify(codes), ca.densify(ca.vertcat(*(span.at(view) for span in self.spans)))
@@ -355,8 +355,8 @@ class Branches:
     def look(
         self, tails: np.ndarray, t: np.ndarray, y: np.ndarray, asked: np.ndarray | None = None
     ) -> SpanBranches:
-        """At times t (m,), q, u, z side by side (m, n) and what else states have, (1, k) or (m, k); of the
-        requested spans (m, spans), or of all: the others are zero."""
+        """Branches at times t (m,), q, u, z side by side (m, n) and tails (1, k) or (m, k); of the requested
+        spans (m, spans), or of all: the others are zero."""
         m, (q, u, full) = len(t), unstacked(self.model, tails, t, y)
         poses = _evaluated(self._poses, q, u, full).reshape(m, -1, 12)
         L, code = np.zeros((m, len(self.spans))), np.zeros((m, len(self.where)))
@@ -398,15 +398,15 @@ class Branches:
     ) -> dict[int, Found]:
         """The first jump of each step that has one.
 
-        All parts are divided at once, as often as it takes: most lengths go on smoothly by (1) soon.
+        All parts are divided at once, as often as necessary: by (1) most lengths soon turn out to be smooth.
 
         Args:
             suspects: what to check.
-            tails_at: what else states have in steps (m,), shape (1, k) or (m, k).
+            tails_at: tails of the states in steps (m,), shape (1, k) or (m, k).
             y_at: y in steps (m,) at times (m,), shape (m, n).
             accuracy: of the run.
-            near: instants of clear jumps need not be known better than this [s]; clear are those that no
-                path of less than CLEAR makes in that time.
+            near: instants of clear jumps need not be known better than this [s]; a jump is clear if a path
+                would need a speed above CLEAR for it.
         """
         found: dict[int, Found] = {}
         least = max(JUMP, SHARE * accuracy)
@@ -415,7 +415,7 @@ class Branches:
                 break
             if len(suspects) <= AT_ONCE:
                 suspects = self._divided(suspects, tails_at, y_at, found, least, near)
-            else:  # later ones of a step wait: a path may chatter
+            else:  # the later ones in a step wait: a path may chatter
                 now = np.arange(len(suspects)) - np.searchsorted(suspects.step, suspects.step) < AT_ONCE
                 divided = self._divided(suspects.some(now), tails_at, y_at, found, least, near)
                 suspects = divided.and_(suspects.some(~now))
@@ -469,7 +469,7 @@ class Branches:
         return Suspects(given.step[i], a, b, mine).some(left)
 
     def report(self, found: Found, before: State, after: State) -> list[Jump]:
-        """What happened, of each force that is not disabled."""
+        """The jumps of all forces that are not disabled."""
         energy = float(after.energy()[1]) - float(before.energy()[1])
         out = []
         for span, size in found.sizes.items():
@@ -483,19 +483,19 @@ class Branches:
 
 
 def _evaluated(f: NativeFunction, *given: np.ndarray) -> np.ndarray:
-    """f of many rows. Of few by its kernel for one state, which has the solvers that the run has compiled:
-    those for lanes take seconds once, which only many rows are worth."""
+    """f of many rows. For few rows by its kernel for one state, whose solvers the run has compiled already:
+    compiling those for lanes takes seconds, which only pays for many rows."""
     few = len(given[0]) < LANES_FROM
     return f.one_by_one(*given) if few else f.fast(*given)  # type: ignore[no-any-return]
 
 
 ROUNDS = 8
-"""How often a step is divided here: each time what is left of a smooth length falls by 200, and a jump is
-known 14 times better. A division in Python takes ten times as long."""
+"""Number of times that the native loop divides a step: each time the residual of a smooth length falls by
+200, and a jump is located 14 times better. A division in Python takes ten times as long."""
 
 
 class PathJumps(Interrupter):
-    """Jumps of the lengths of paths: reported, and the run goes on just after."""
+    """Jumps of path lengths: they are reported, and the run restarts just after."""
 
     batch, waits = ROWS // 16, True
 
@@ -536,7 +536,7 @@ class PathJumps(Interrupter):
             yield replace(found[min(found)], step=here + min(found))
 
     def act(self, instant: Found) -> bool:  # type: ignore[override]
-        """Report a jump, and go on just after it with steps as long as those before."""
+        """Report a jump, and restart just after it with steps as long as those before."""
         run, k, count = self.run, instant.step, self.run.buffer.count
         rows, t = run.buffer.rows(k + 2), np.array([instant.before, instant.after])
         y = run.y_at(rows)(np.array([k, k]), t)
@@ -551,7 +551,7 @@ class PathJumps(Interrupter):
 
 
 def some(truths: Sequence[SX]) -> SX:
-    """Whether one of them holds."""
+    """Whether any of them holds."""
     out = ca.SX(0)
     for truth in truths:
         out = ca.logic_or(out, truth)
@@ -559,7 +559,7 @@ def some(truths: Sequence[SX]) -> SX:
 
 
 def left(ws: Workspace) -> tuple[float, float] | None:
-    """The part of the last step that is left, as shares of it; None if several were."""
+    """The remaining part of the last step, as fractions of it; None if several parts remain."""
     if ws["more"][0] != 1:
         return None
     first, wide, part = (float(ws[name][0]) for name in ("x_first", "x_wide", "rough_part"))
@@ -574,13 +574,13 @@ def unchanged(
     rate: str,
     sizes: dict[str, int],
 ) -> list[Node]:
-    """Nodes that take `changed` back, before t and y become those of the step's end.
+    """Nodes that reset `changed`, before t and y become those of the step's end.
 
     Args:
         method: whose step it is.
         eq: the equations of motion.
         rhs: f as nodes.
-        step: what the method does in it.
+        step: the step of the method.
         rate: the slice with f at its end.
         sizes: of the slices.
     """

@@ -1,14 +1,15 @@
-"""Witnesses of constraints that act one way. Each is past zero by a margin before it counts:
+"""Witnesses of unilateral constraints. Each must pass zero by a margin to count:
 
     open      g + margin            it touches where this falls below zero                                (22)
     closed    lambda_n + margin     it lets go
     sticks    mu lambda_n - |lambda_t| + margin      it starts to slide
     slides s . D + margin it sticks again, or slides in another direction
 
-and what does not apply is 1. Margins are a thousandth of the accuracy: rounding changes nothing.
+and witnesses that do not apply are 1. Margins are a thousandth of the accuracy, so rounding has no effect.
 
-Between two looks a small body may come through a thin one, both gaps above zero. Where the gap's tangent at
-one of them reaches zero before the other, the run looks there too, a window past it, and again from there:
+Between two checks a small body may pass through a thin one, with both gaps above zero. If the gap's tangent
+at one check reaches zero before the other check, the run checks there too, a window later, and again from
+there:
 
     t_a - g_a / gdot_a + window < t_b,   t_b - g_b / gdot_b - window > t_a                                (24)
 """
@@ -41,15 +42,15 @@ AGAIN = 12
 
 @dataclass(frozen=True, eq=False)
 class Transition(Event):
-    """An event after which a run looks which constraints hold. What is fast overlaps by what it flies in a
-    window, and small bodies then meet at the wrong place: the instant is found to a thousandth of it."""
+    """An event after which a run determines which constraints hold. Fast bodies overlap by their travel in a
+    window, so that small bodies would meet at the wrong place: the instant is found to a thousandth of it."""
 
     share: ClassVar[float] = 1e-3
     resolves: ClassVar[bool] = True
 
 
 class RigidWitnesses(Witnesses):
-    """Those of a run's events, then those of its constraints: gap, force and friction of each."""
+    """Witnesses of a run's events, then of its constraints: gap, force and friction of each."""
 
     def __init__(self, own: Witnesses, contacts: OneWayConstraints) -> None:
         self._own, self.contacts, self.held = own, contacts, HeldAccelerations(contacts.system)
@@ -98,7 +99,7 @@ class RigidWitnesses(Witnesses):
         return out
 
     def hidden(self, like: State, t: np.ndarray, y_at: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
-        """(24): times between looks at which gaps that are open may be closed."""
+        """(24): times between checks at which open gaps may be closed."""
         c, m = self.contacts, self.contacts.modes
         some = np.flatnonzero((like.tail[m.enabled][m.switch] > 0.5) & ~c.holds(like)[0])
         if not len(some) or len(t) < 2:
@@ -128,8 +129,9 @@ class RigidWitnesses(Witnesses):
 
 
 class RigidContacts(WitnessEvents):
-    """Rigid contacts, stops and ropes of a run, and its own events. They are one: what happens at the same
-    instant may depend on each other. A run starts with those closed that must be."""
+    """Rigid contacts, stops and ropes of a run, and its own events. They are handled together, because
+    changes at the same instant may depend on each other. A run starts with the necessary constraints
+    closed."""
 
     def __init__(self, run: SimulationRun, actions: Actions, witnesses: Witnesses) -> None:
         s = run.settings
@@ -139,7 +141,7 @@ class RigidContacts(WitnessEvents):
         super().__init__(run, actions, RigidWitnesses(witnesses, self.contacts))
 
     def resolved(self, state: State, found: bool = True) -> State:
-        """A State in which those constraints that act one way hold that must, and no others."""
+        """A State in which the necessary unilateral constraints hold, and no others."""
         run, before = self.run, state
         try:
             state, happened, impact = self.contacts.resolve(state, found)

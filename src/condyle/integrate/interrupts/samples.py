@@ -1,4 +1,4 @@
-"""Samples: measures that are taken at instants of a run and held from there on (condyle.measures)."""
+"""Samples: measures that are taken at instants of a run and held until the next (condyle.measures)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def check_samples(system: System, events: list[str]) -> None:
 
 
 def sampled(state: State, names: list[str]) -> State:
-    """The State with some samples taken, one after the other."""
+    """The State after some samples are taken in order."""
     system = state.system
     for name in names:
         g = scalars(system)(np.array([state.t]), stacked(state)[None], state.tail)[

@@ -1,4 +1,4 @@
-"""Events and samples set in time: at given times, or every so often."""
+"""Scheduled events and samples: at given times, or periodic."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Schedule(Interrupter):
-    """What is set in time; samples that are due at the start are taken there."""
+    """Scheduled events and samples; samples that are due at the start are taken at the start."""
 
     def __init__(self, run: SimulationRun, actions: Actions) -> None:
         clock = [Sampling(name, m) for name, m in actions.samples.items() if not m.event]

@@ -1,12 +1,11 @@
-"""What a system reads of time: forces, motions, mobilizers and constraints that depend on t, and the values
-in them that depend on nothing else.
+"""Time signals of a system: values in its forces, motions, mobilizers and constraints that depend on t alone.
 
-Each is asked for its expressions at a state of unknowns. A value of time alone that meets a value of the
-state, or that is a result, is a *signal*: a force plate's component, a spline of t, the truth of t > 5. What
-holds in the expressions between is smooth, so that a step has to consider signals only: knots.py.
+Each element gives its expressions at a symbolic state. A value of time alone that is combined with a value of
+the state, or that is a result, is a *signal*: a force plate's component, a spline of t, the condition t > 5.
+The rest of the expressions is smooth, so that a step has to consider signals only: knots.py.
 
-Signals break where a condition on time changes. An expression of time alone is followed operation by
-operation, each value a number, a straight line in each of some pieces (`Lines`), or None where it is curved.
+Signals break where a condition on time changes. An expression of time alone is evaluated operation by
+operation; each value is a number, a straight line in each of some pieces (`Lines`), or None if it is curved.
 A break is where a comparison changes its result, a rounding jumps, or the smaller of two becomes the other.
 """
 
@@ -31,7 +30,7 @@ from condyle.records import dataclass
 from condyle.system.system import System
 
 MOST = 200_000
-"""Breaks of one function; one with more is taken as curved."""
+"""Largest number of breaks of one function; a function with more counts as curved."""
 
 
 def operations(names: str) -> frozenset[int]:
@@ -44,16 +43,16 @@ BREAKING = operations("LT LE EQ NE NOT AND OR FLOOR CEIL SIGN")
 BENDING = operations("FABS FMIN FMAX FMOD REMAINDER")
 """Operations that keep lines straight, in more pieces."""
 STRAIGHT = BREAKING | BENDING | operations("ADD SUB MUL NEG TWICE SQ IF_ELSE_ZERO CONST INPUT") | {CHOICE}
-"""Operations that make polynomials in pieces of polynomials in pieces; so does division by a number."""
+"""Operations that turn piecewise polynomials into piecewise polynomials; so does division by a number."""
 
 
 LEVEL, LINE, BENT, LADDER = range(4)
-"""What a value is between its breaks: a number, a line, anything else; and the numbers of a ladder."""
+"""Kinds of values between breaks: a number, a line, anything else; and the numbers of a ladder."""
 
 
 def shape(op: int, x: Sequence[int]) -> tuple[int, bool]:
-    """That of an operation's result from those of its operands, and whether it may break at unknown times:
-    what breaks is compared or rounded, and bent, as in (t - 5)^2 < 0.01."""
+    """The kind of an operation's result from those of its operands, and whether it may break at unknown
+    times: a curved value is compared or rounded, as in (t - 5)^2 < 0.01."""
     if LADDER in x:
         return BENT, False
     if op in (CHOICE, ca.OP_IF_ELSE_ZERO):
@@ -115,7 +114,7 @@ class Lines:
         return Lines(self.first, self.last, self.breaks, slope, value)
 
     def times_at(self, levels: np.ndarray) -> np.ndarray:
-        """Where it has one of some values."""
+        """Times at which it has one of some values."""
         edges, found = self.edges, []
         for a, b, left, right in zip(self.slope, self.value, edges[:-1], edges[1:], strict=True):
             if a:
@@ -124,7 +123,7 @@ class Lines:
         return np.concatenate([np.empty(0), *found])
 
     def times_at_integers(self, shift: float = 0.0) -> np.ndarray | None:
-        """Where it is a whole number and a shift; None if that is too often."""
+        """Times at which it is a whole number plus a shift; None if there are too many."""
         edges = self.edges
         ends = np.stack([self.slope * edges[:-1], self.slope * edges[1:]]) + self.value - shift
         low, high = np.ceil(ends.min(axis=0)), np.floor(ends.max(axis=0))
@@ -144,7 +143,7 @@ Value = float | Lines | np.ndarray | None
 
 
 class Follower:
-    """Follows operations on values from first to last; `breaks` gathers where something happens."""
+    """Evaluates operations on values from first to last; `breaks` collects the times of changes."""
 
     def __init__(self, first: float, last: float) -> None:
         self.first, self.last = first, last
@@ -300,7 +299,7 @@ NUMPY: dict[int, Callable[..., Any]] = {
 
 
 def evaluated(op: int, *x: Any) -> Any:
-    """An operation on arrays and numbers; CasADi does those that are rare here."""
+    """An operation on arrays and numbers; CasADi evaluates the rare ones."""
     if op in NUMPY:
         return np.asarray(NUMPY[op](*x), dtype=float)
     arrays: list[Any] = [ca.DM(np.asarray(v, dtype=float).ravel()) for v in np.broadcast_arrays(*x)]
@@ -309,15 +308,15 @@ def evaluated(op: int, *x: Any) -> Any:
 
 
 TIME, STATE, CURVED = 1, 2, 4
-"""What a node depends on, and whether by more than polynomials in pieces whose ends are known."""
+"""Variables of a node, and whether it is more than a piecewise polynomial with known breaks."""
 FIXED = 3
 """Inputs of a source's graph before the rows of its look-ups: t, Parameters and Inputs, the state."""
 CHUNK = 16_384
-"""Times that signals are evaluated at together."""
+"""Number of times at which signals are evaluated together."""
 
 
 def _readers(system: System) -> Iterator[TimeReader]:
-    """What may depend on time, as far as a step can see it; mobilizers of one description once."""
+    """Elements that may depend on time, as far as it affects a step; mobilizers of one description once."""
     model = system.compiled.model
     known, felt = set[str](), _felt(system)
     for reader in time_readers(model):
@@ -332,8 +331,8 @@ def _readers(system: System) -> Iterator[TimeReader]:
 
 
 def _felt(system: System) -> set[int]:
-    """Bodies whose motion something free may feel: all, where forces or constraints may join them; else those
-    of trees in which some coordinate is integrated. A step need not see what it does not integrate."""
+    """Bodies whose motion may affect integrated coordinates: all, if forces or constraints may couple them;
+    else those of trees in which some coordinate is integrated."""
     model, tree = system.compiled.model, system.compiled.model.tree
     everything = set(tree.base_to_tip)
     if len(model.forces) > 1 or model.constraints or tree.shares:  # more than gravity
@@ -350,13 +349,13 @@ def _felt(system: System) -> set[int]:
 
 @dataclass(frozen=True, eq=False)
 class SignalSource:
-    """One thing that depends on time: a graph of its expressions, in which signals are nodes.
+    """An element that depends on time: a graph of its expressions, in which signals are nodes.
 
     Args:
-        name: as errors call it.
+        name: its name in errors.
         graph: its nodes; inputs are t, Parameters and Inputs, the state, rows of look-ups.
         lookups: tables or solvers, with the nodes of their indices, each after those that its index needs.
-        followed: nodes that depend on nothing but time and numbers, in which breaks are sought.
+        followed: nodes that depend only on time and numbers, in which breaks are searched.
         signals: nodes.
         curved: which of the signals are more than polynomials in pieces.
     """
@@ -398,8 +397,8 @@ class SignalSource:
 
     @cached_property
     def _order(self) -> list[tuple[int, list[int]]]:
-        """What to compute, in order: nodes for the index of each look-up that signals need, nodes for the
-        signals (-1)."""
+        """Nodes to compute, in order: for the index of each look-up that signals need, then for the signals
+        (-1)."""
         g, done = self.graph, set[int]()
         needed = _needed(g, [*self.signals, *(k for _, index in self.lookups for k in index)])
         used = {
@@ -449,7 +448,7 @@ def operands(g: Graph, k: int) -> Sequence[int]:
 
 
 def _needed(g: Graph, roots: Sequence[int]) -> set[int]:
-    """Nodes that some are computed from, and these."""
+    """The roots and all nodes from which they are computed."""
     found, left = set(roots), list(roots)
     while left:
         for j in operands(g, left.pop()):
@@ -496,7 +495,7 @@ def source(name: str, t: SX, outputs: list[SX], outside: SX) -> SignalSource | N
         return kinds
 
     def of_row(table: RowSource, index: list[int]) -> int:
-        """Rows depend on what their indices do; those of solvers are smooth functions of them."""
+        """Rows depend on the variables of their indices; rows of solvers are smooth functions of them."""
         kind = functools.reduce(operator.or_, (kinds[k] for k in index), 0)
         return kind if isinstance(table, LookupTable) or not kind else kind | CURVED
 
@@ -539,13 +538,13 @@ def source(name: str, t: SX, outputs: list[SX], outside: SX) -> SignalSource | N
 
 
 class TimeSignals:
-    """What a system reads of time.
+    """Time signals of a system.
 
     Attributes:
-        sources: what depends on time.
-        names: for each signal that of its source.
+        sources: elements that depend on time.
+        names: the name of each signal's source.
         curved: which signals are more than polynomials in pieces.
-        memory: what knots.py has found.
+        memory: results of knots.py.
     """
 
     def __init__(self, system: System) -> None:
@@ -562,7 +561,8 @@ class TimeSignals:
         self.memory: dict[Any, np.ndarray] = {}
 
     def values(self, tail: np.ndarray) -> np.ndarray:
-        """Of Parameters, Inputs and Discretes, from tails (..., k); those that no signal uses are zero."""
+        """Values of Parameters, Inputs and Discretes, from tails (..., k); those that no signal uses are
+        zero."""
         return np.where(self._used, tail[..., self._columns], 0.0)
 
     def at(self, t: np.ndarray, values: np.ndarray) -> np.ndarray:
@@ -581,7 +581,7 @@ class TimeSignals:
 
 
 def timed(system: System) -> TimeSignals:
-    """What a system reads of time, found once."""
+    """The time signals of a system, found once."""
     if "timed" not in system.compiled.programs:
         system.compiled.programs["timed"] = TimeSignals(system)
     return system.compiled.programs["timed"]  # type: ignore[no-any-return]

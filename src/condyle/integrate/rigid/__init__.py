@@ -1,5 +1,6 @@
-"""Constraints that act one way in a run: docs/theory/rigid_contact.md.
+"""Unilateral constraints in a run: docs/theory/rigid_contact.md.
 
-`contact_rows` has what a solver needs at a state, `impact` what happens at once, `contacts` which of them hold
-from then on. The run watches their gaps, forces, friction cones and slips: interrupts/rigid_contacts.py.
+`contact_rows` has the solver's input at a state, `impact` the jump of velocities, `contacts` the constraints
+that hold afterward. The run watches their gaps, forces, friction cones and slips:
+interrupts/rigid_contacts.py.
 """

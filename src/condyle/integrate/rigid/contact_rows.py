@@ -1,6 +1,6 @@
-"""Gaps, rows and the matrix W of constraints that act one way, at a state: docs/theory/rigid_contact.md.
+"""Gaps, rows and the matrix W of unilateral constraints at a state: docs/theory/rigid_contact.md.
 
-Z = M^-1 G',   W = G Z   with equality constraints and locks: what is left of impulses after theirs
+Z = M^-1 G',   W = G Z   with equality constraints and locks: the effect of impulses after the reaction of these
 
     Z <- Z - Z_e (G_e Z_e)^+ G_e Z,   Z_e = M^-1 G_e'                                                 (16)
 """
@@ -18,7 +18,7 @@ from condyle.system.system import System
 
 
 class Modes:
-    """Names and places of the discrete variables that say what holds."""
+    """Names and places of the discrete variables that record which constraints hold."""
 
     def __init__(self, system: System) -> None:
         model = system.compiled.model
@@ -42,12 +42,12 @@ class Modes:
             start += each.size
         first = [rows[list(model.constraints).index(name)] for name in self.names]
         self.normal = np.array([s.start for s in first], int)
-        self.mine = np.zeros(start, bool)  # rows of constraints that act one way
+        self.mine = np.zeros(start, bool)  # rows of unilateral constraints
         for s in first:
             self.mine[s] = True
 
     def open(self, tail: np.ndarray) -> np.ndarray:
-        """A tail (.., n) in which none holds."""
+        """A tail (.., n) in which no unilateral constraint holds."""
         out = tail.copy()
         d = out[..., self.discrete]
         for places in (self.closed, self.stick[self.has_friction], self.slide[self.has_friction].ravel()):
@@ -56,7 +56,7 @@ class Modes:
 
 
 class ContactNumbers:
-    """What a solver needs at one state.
+    """The input of a solver at one state.
 
     Attributes:
         gap, rate: shape (k,).
@@ -117,9 +117,9 @@ class ContactNumbers:
 
     @cached_property
     def free(self) -> np.ndarray:
-        """udot if none held, shape (nu,)."""
+        """udot without unilateral constraints, shape (nu,)."""
         return HeldAccelerations(self.state.system).at(self.state, self.tail)[0]
 
     def accelerations(self) -> np.ndarray:
-        """gddot and rates of slip if none held, shape (k, 3)."""
+        """gddot and rates of slip without unilateral constraints, shape (k, 3)."""
         return self.G @ self.free + self.bias

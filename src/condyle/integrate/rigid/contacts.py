@@ -1,6 +1,6 @@
 """Which unilateral constraints hold: at the start of a run, at events, after actions of users.
 
-1. What holds now is brought to its equations to rounding: runs keep them to a share of the accuracy.
+1. Constraints that hold are satisfied to rounding: runs satisfy them to a fraction of the accuracy.
 2. If gaps that are closed shrink, there is an impact (impact.py). Approaches so slow that the rebound would
    last no longer than a few windows of events have none: that is how a bouncing ball comes to rest.
 3. Of those that touch and do not part, or so slowly that they would be back at once, accelerations decide
@@ -29,22 +29,22 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 MARGIN = 1e-3
-"""Share of the accuracy: gaps, slips and forces change sides that far past zero."""
+"""Fraction of the accuracy by which gaps, slips and forces must pass zero to change sides."""
 FLIGHT = 20.0
-"""Rebounds that would be over after so many windows do not happen."""
+"""Rebounds that would last fewer windows are suppressed."""
 RESOLVED = 1e-14
-"""Nor do those that are no higher than this share of the system's length: coordinates have 16 digits."""
+"""So are rebounds no higher than this fraction of the system's length: coordinates have 16 digits."""
 ON = 1e-14
-"""What is on its surface is within this [m, rad], or this share of the length; gaps change sides ten times as
-far from zero at least."""
+"""Gaps within this distance [m, rad], or this fraction of the length, count as closed; gaps change sides at
+least ten times as far from zero."""
 ROUGHLY = 20.0
-"""What holds is off by no more than so many accuracies; what is further away was moved by an action."""
+"""Largest violation of a constraint that holds, in accuracies; beyond that an action has moved it."""
 LEAST_RESPONSE = 1e-3
-"""Share of its own response that friction must leave to a contact that slides (Painleve)."""
+"""Fraction of its own response that friction must leave to a sliding contact (Painleve)."""
 
 
 class ContactInfeasible(Exception):
-    """No forces satisfy all that touch."""
+    """No forces satisfy all contacts."""
 
     def __init__(self, status: Outcome) -> None:
         super().__init__(str(status))
@@ -53,7 +53,7 @@ class ContactInfeasible(Exception):
 
 @dataclass
 class OneWayConstraints:
-    """The constraints of a system that act one way, in a run.
+    """The unilateral constraints of a system in a run.
 
     Args:
         system: whose they are.
@@ -64,7 +64,7 @@ class OneWayConstraints:
         margin: of forces, shape (k,) [N, N m].
         close: of gaps [m, rad].
         slow: of speeds [m/s, rad/s].
-        kept: v_D of unilateral/base.py (7) [m/s]: what is slower counts as at rest where it may stick.
+        kept: v_D of unilateral/base.py (7) [m/s]: slower contacts count as at rest where they may stick.
     """
 
     system: System
@@ -82,8 +82,8 @@ class OneWayConstraints:
         self._check_laws()
 
     def _check_laws(self) -> None:
-        """Raise an error for rebounds by two laws: all that touches at an instant is one impact, which
-        follows one."""
+        """Raise an error for rebounds by two laws: all contacts at an instant are one impact, which follows
+        one law."""
         named = {
             c.law: name
             for name, c in zip(self.modes.names, self.modes.constraints, strict=True)
@@ -92,21 +92,21 @@ class OneWayConstraints:
         if len(named) > 1:
             raise DescriptionError(
                 f"simulate: {named['newton']!r} rebounds by law='newton' and "
-                f"{named['poisson']!r} by law='poisson'; an impact follows one law: give "
-                "all that rebounds the same"
+                f"{named['poisson']!r} by law='poisson'; an impact follows one law: use "
+                "the same law everywhere"
             )
 
     # ---- states --------------------------------------------------------------------------------------------
 
     def holds(self, state: State) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which are closed (k,), which stick (k,), and in which direction they slide (k, 3)."""
+        """Masks of closed (k,) and sticking (k,) contacts, and directions of sliding (k, 3)."""
         m, d = self.modes, state.discrete
         stick = np.where(m.has_friction, d[np.where(m.has_friction, m.stick, 0)] > 0.5, False)
         slide = np.where(m.has_friction[:, None], d[np.where(m.has_friction[:, None], m.slide, 0)], 0.0)
         return d[m.closed] > 0.5, stick, slide
 
     def set(self, state: State, closed: np.ndarray, stick: np.ndarray, slide: np.ndarray) -> State:
-        """The state in which they hold so."""
+        """The state in which these constraints hold."""
         m, d = self.modes, np.array(state.discrete)
         d[m.closed] = closed
         d[m.stick[m.has_friction]] = (stick & closed)[m.has_friction]
@@ -114,7 +114,7 @@ class OneWayConstraints:
         return state if (d == state.discrete).all() else state.replace(discrete=d)
 
     def _projected(self, state: State) -> State:
-        """On its constraints to rounding."""
+        """The state with its constraints satisfied to rounding."""
         compiled, tail = state.system.compiled, state.tail
         problem = compiled.projection(
             tail[None], np.maximum(compiled.weights[state.q.size : state.q.size + state.u.size], 1e-6)
@@ -132,10 +132,10 @@ class OneWayConstraints:
     # ---- what happens --------------------------------------------------------------------------------------
 
     def resolve(self, state: State, found: bool = True) -> tuple[State, list[str], Impact | None]:
-        """The state to go on from, a text on what happened, and the impact if there was one.
+        """The state from which the run continues, a text that describes the change, and the impact, if any.
 
         Args:
-            found: the run came here by itself; else it starts here, or an action brought it here.
+            found: whether the run reached this state by itself; else it starts here, or an action set it.
 
         Raises:
             DescriptionError: surfaces overlap.
@@ -160,12 +160,12 @@ class OneWayConstraints:
             state, now, impact = self._impact(state, now, np.flatnonzero(touching))
         pressed = np.maximum(-now.accelerations()[:, 0], 0.0)
         leaves = np.maximum(self.kept, FLIGHT * self.window * pressed / 2)
-        # what an impact lifts no higher than gaps are known to would fall again and lift the next one
+        # contacts lifted by less than the resolution of gaps would fall again and lift the next one
         leaves = np.where(held, np.maximum(leaves, np.sqrt(4 * self.close * pressed)), leaves)  # (25)
         stays = np.flatnonzero(touching & (now.rate <= leaves))
         gives_way = sticks & found & (impact is None)
         closed, stick, slide = self._forces(state, now, stays, gives_way)
-        if len(stays):  # what has no force is brought back too
+        if len(stays):  # contacts without force are restored too
             near = np.isin(np.arange(len(closed)), stays)
             state = self._projected(self.set(state, near, stick, slide))
         state = self.set(state, closed, stick, slide)
@@ -178,12 +178,12 @@ class OneWayConstraints:
             raise DescriptionError(
                 f"simulate: at t = {state.t:.9g} s {self.modes.names[i]!r} is violated by {-now.gap[i]:.3g} "
                 "[m, rad]: rigid surfaces must not overlap, nor coordinates pass stops, nor ropes be "
-                f"stretched. Allowed is the accuracy {self.accuracy:g} of the length "
-                f"{self.length:g} m; start with a gap, or leave it out by disabled=[...]"
+                f"stretched. The tolerance is the accuracy {self.accuracy:g} times the length "
+                f"{self.length:g} m; start with a gap, or disable the constraint by disabled=[...]"
             )
 
     def _matrix(self, now: ContactNumbers, which: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """W of some, (3 k, 3 k), and changes of speeds by unit impulses, (3 k, nu)."""
+        """W of some contacts, (3 k, 3 k), and changes of speeds by unit impulses, (3 k, nu)."""
         rows = now.G[which].reshape(-1, now.u.size)
         Z = now.response(rows)
         return rows @ Z.T, Z
@@ -207,7 +207,7 @@ class OneWayConstraints:
             if (v[some, 0] >= -self.slow).all():
                 continue
             rows = (3 * some[:, None] + np.arange(3)).ravel()
-            # Poisson's impulses of compression are also those of contacts that did not approach, (19)
+            # Poisson's compression includes impulses of contacts that did not approach, (19)
             dead = stays[some].all() if law == "poisson" else stays[some]
             done = blow(
                 W[np.ix_(rows, rows)], v[some], np.where(dead, 0.0, e[some]), now.mu[which[some]], law
@@ -224,9 +224,9 @@ class OneWayConstraints:
     def _forces(
         self, state: State, now: ContactNumbers, which: np.ndarray, gives_way: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Which are closed from now on, which of these stick, and in which direction the others slide. Those
-        that give way slide as soon as friction is all it can be: they stuck until now, and their slip has no
-        acceleration yet."""
+        """The contacts that are closed from now on, those of them that stick, and the directions in which the
+        others slide. Contacts that have just stopped sticking slide as soon as friction is at its limit,
+        although their slip has no acceleration yet."""
         k = len(self.modes.names)
         closed, stick, slide = *np.zeros((2, k), bool), np.zeros((k, 3))
         if not len(which):
@@ -292,7 +292,7 @@ class OneWayConstraints:
         return out
 
     def infeasible(self, state: State) -> Outcome | None:
-        """Why a step fails, if that is because friction leaves a contact nothing to push with."""
+        """Why a step fails, if friction cancels the response of a contact."""
         closed, stick, _ = self.holds(state)
         which = np.flatnonzero(closed)
         if not len(which) or not (closed & ~stick & self.modes.has_friction).any():
@@ -313,6 +313,6 @@ class OneWayConstraints:
         return Outcome(
             Status.PAINLEVE,
             f"stopped at t = {state.t:.9g} s: the force of {name!r} grows "
-            "without limit as friction takes its effect away; "
+            "without limit as friction cancels its effect; "
             f"{Status.PAINLEVE.advice}",
         )

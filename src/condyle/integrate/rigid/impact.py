@@ -5,8 +5,8 @@
     poisson   compression: (11), (12) with v_c, Lambda_c; expansion from there with e Lambda_c at least   (19)
     energy    dT = Lambda . (v+ + v-) / 2 <= 0                                                            (20)
 
-Newton's law with friction can make energy (Kane's pendulum): then Poisson's takes its place, and if that does
-too, one without rebound. An impact says which law it followed.
+Newton's law with friction can create energy (Kane's pendulum): then Poisson's law replaces it, and if that
+does too, one without rebound. An impact records the law that it followed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from condyle.constraints.solve.complementarity import ComplementarityAnswer, Con
 from condyle.records import dataclass
 
 MADE = 1e-9
-"""Share of the work of all impulses, each taken as positive, that counts as rounding in (20)."""
+"""Fraction of the summed absolute work of impulses that counts as rounding in (20)."""
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,8 @@ class Impact:
         t: when [s].
         impulses: by the names of the constraints that pushed: normal, and along the two tangents [N s],
             shape (3,).
-        energy: what it changed the kinetic energy by, less the work of what prescribes motions [J]; at most
-            0.
-        law: "newton", "poisson" or "plastic" (no rebound), as it was followed.
+        energy: change of the kinetic energy less the work of prescribed motions [J]; at most 0.
+        law: the law that it followed, "newton", "poisson" or "plastic" (no rebound).
     """
 
     t: float
@@ -41,7 +40,7 @@ class Impact:
 
 @dataclass(frozen=True)
 class Blow:
-    """What an impact does: impulses (k, 3), velocities after it (k, 3), energy (20) and the law."""
+    """The effect of an impact: impulses (k, 3), velocities after it (k, 3), energy (20) and the law."""
 
     lambda_: np.ndarray
     v: np.ndarray
@@ -50,7 +49,7 @@ class Blow:
 
 
 def blow(W: np.ndarray, v: np.ndarray, e: np.ndarray, mu: np.ndarray, law: str) -> Blow | None:
-    """An impact of k contacts; None where none is found.
+    """An impact of k contacts; None if none is found.
 
     Args:
         W: shape (3 k, 3 k).

@@ -8,6 +8,7 @@ step, by closest_points.py; also those of two boxes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import Any
 
 import casadi as ca
@@ -23,6 +24,8 @@ from condyle.records import dataclass
 from condyle.system.system import System
 
 KINDS = (HalfSpace, Sphere, Point, Box)
+FEW = 128
+"""Spheres and points of which all pairs are compared: for fewer a tree takes longer."""
 
 
 @dataclass
@@ -136,9 +139,22 @@ class Crowd:
             keep &= ~(self.cliques[i] & self.cliques[j]).any(axis=1)
         return keep
 
+    @cached_property
+    def _pairs(self) -> tuple[np.ndarray, ...]:
+        """All pairs of few spheres that may touch, their bodies, and the sums of their radii."""
+        j, i = np.tril_indices(self.spheres, -1)
+        some = self._kept(i, j, np.zeros(len(i)), np.zeros(self.body.max(initial=0) + 2))
+        i, j = i[some], j[some]
+        return i, j, self.body[i], self.body[j], self.radius[i] + self.radius[j]
+
     def _spheres(self, c: np.ndarray, reach: np.ndarray) -> np.ndarray:
         if len(c) < 2:
             return np.empty((0, 2), int)
+        if len(c) <= FEW:
+            i, j, a, b, radii = self._pairs
+            d = c[j] - c[i]
+            near = np.sqrt(np.einsum("mi,mi->m", d, d)) - radii <= reach[a] + reach[b]
+            return np.column_stack([i[near], j[near]])
         from scipy.spatial import cKDTree
 
         # by halves of reach, each with itself and with all that reach less: one that is large or fast is not
@@ -220,6 +236,10 @@ def _mean(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 
 def _plain(value: Any, what: str) -> Any:
     """A number, or several, without Parameters."""
+    if type(value) is float:
+        return value
+    if type(value) is tuple and all(type(x) is float for x in value):
+        return np.array(value)
     x = sx(value)
     if ca.symvar(x):
         raise DescriptionError(f"TimeStepping: among: {what} is a Parameter; give plain numbers")

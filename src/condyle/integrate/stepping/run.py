@@ -29,7 +29,7 @@ ROOM = 0.01
 BUDGET = 0.1
 """Share of a radius that a body may travel with the same lists, or
 STEPS: as far as it goes in so many steps, if that is more."""
-STEPS = 10
+STEPS = 20
 
 
 class SteppingRun(ABC):

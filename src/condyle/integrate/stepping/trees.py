@@ -448,7 +448,13 @@ class Trees(StepProgram):
         return ca.reshape(contact[3 * self.n * which : 3 * self.n * (which + 1)], self.n, 3)
 
     def relative(self, contact: SX, u_a: SX, u_b: SX) -> SX:
-        return self._matrix(contact, 0).T @ u_a + self._matrix(contact, 1).T @ u_b
+        """In sums of a few terms, which do not wait for each other."""
+        G = ca.vertcat(self._matrix(contact, 0), self._matrix(contact, 1))
+        u, m = ca.vertcat(u_a, u_b), max(1, self.n // 3)
+        parts = [G[k::m, :].T @ u[k::m] for k in range(m)]
+        while len(parts) > 1:
+            parts = [*map(ca.plus, parts[::2], parts[1::2]), *parts[len(parts) // 2 * 2 :]]
+        return parts[0]
 
     def beside(self, contact: SX) -> SX:
         return contact[12 * self.n : 12 * self.n + 3]

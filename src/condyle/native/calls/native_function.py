@@ -51,8 +51,8 @@ THREAD_WORK = 4_000_000
 
 # what an evaluation by CasADi takes: a call of one of its functions, and one operation for one state [s]; and machine
 # code: each operation of it, and the rest [s]
-_CALL, _OPERATION = 60e-6, 10e-9
-_COMPILED_OPERATION, _COMPILED = 20e-6, 10e-3
+_CALL, _OPERATION = 35e-6, 7e-9
+_COMPILED_OPERATION, _COMPILED = 20e-6, 30e-3
 
 Refusal = Callable[[tuple[Any, ...], list[np.ndarray], np.ndarray], None]
 

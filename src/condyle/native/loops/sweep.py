@@ -15,6 +15,7 @@ are added to fields one after the other, so two links of a row may lead to the s
 
 from __future__ import annotations
 
+import collections
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 from functools import cached_property
@@ -147,6 +148,7 @@ class TableSweep:
     cleared: Sequence[str] = ()
     _merged: dict[int, dict[int, RowCall]] = field(default_factory=dict, init=False)
     _straight: dict[int, StraightCall] = field(default_factory=dict, init=False)
+    _together: dict[int, list[tuple[int, np.ndarray]]] = field(default_factory=dict, init=False)
     # what the kernels look up, for when they are merged
     _context: Context = field(default_factory=current_context, init=False)
 
@@ -205,13 +207,25 @@ class TableSweep:
             if isinstance(step, StraightStep):
                 mine = [(1, self.straight(k).function)]
             else:
-                count = np.bincount(step.order(self.types)[1], minlength=len(step.kernels))
-                mine = [(int(count[j]), call.function) for j, call in self.merged(k).items()]
+                count = collections.Counter(number for number, _ in self.together(k))
+                mine = [(count[j], call.function) for j, call in self.merged(k).items()]
             for rows, f in mine:
                 each, operations = effort(f)
                 calls += rows * each
                 written += operations
         return calls, written
+
+    def together(self, k: int) -> list[tuple[int, np.ndarray]]:
+        """The runs of a RowPass without machine code: numbers of kernels, and the rows that each runs for at once."""
+        if k not in self._together:
+            step = self.steps[k]
+            assert isinstance(step, RowPass)
+            rows, numbers = step.order(self.types)
+            if step.walk is None and independent(self, step):
+                self._together[k] = [(j, rows[numbers == j]) for j in dict.fromkeys(numbers.tolist())]
+            else:
+                self._together[k] = list(zip(numbers.tolist(), rows[:, None], strict=True))
+        return self._together[k]
 
     def kernels(self) -> Iterator[tuple[int, RowKernel]]:
         """Each kernel with its type, in the order of the steps."""
@@ -409,9 +423,26 @@ def _merge(rows: TableSweep, t: int, kernel: RowKernel) -> RowCall:
     return RowCall(build_function("kernel", arguments, ca.cse(results) if results else []), ins, outs, adds)
 
 
+def independent(sweep: TableSweep, step: RowPass) -> bool:
+    """Whether no row reads or writes what another one writes."""
+    own, others, written, elsewhere = (set[str]() for _ in range(4))
+    for _, _, kernel in step.typed(sweep.types):
+        for places, mine, other in (
+            (kernel.reads, own, others),
+            ((*kernel.writes, *kernel.adds), written, elsewhere),
+        ):
+            for place in places:
+                where, dot, name = place.partition(".")
+                if not dot:  # part of an argument or of a result
+                    (others if mine is own else written).add(f"{sweep.windows[place][0]}()")
+                elif where != "constant":
+                    (mine if where == "me" else other).add(name)
+    return not (others & written or (own | others | written) & elsewhere)
+
+
 class _Evaluation:
-    """The same steps one row at a time, without machine code: fields of all rows as an array (size,
-    states)."""
+    """The same steps without machine code: fields of all rows as an array (size, states). Rows that do not need each
+    other run together, as if they were states; else one row at a time."""
 
     def __init__(self, rows: TableSweep, arguments: Sequence[np.ndarray]) -> None:
         self.rows, self.states = rows, arguments[0].shape[1]
@@ -423,9 +454,9 @@ class _Evaluation:
         rows = self.rows
         for k, step in enumerate(rows.steps):
             if isinstance(step, RowPass):
-                for i, number in zip(*step.order(rows.types), strict=True):
+                for number, mine in rows.together(k):
                     if (call := rows.merged(k).get(number)) is not None:
-                        self._call(int(i), call)
+                        self._call(mine, call)
             else:
                 line = rows.straight(k)
                 out = evaluate(
@@ -437,25 +468,38 @@ class _Evaluation:
                     self.vectors[whole][start : start + len(y)] = y
         return [self.vectors[name] for name, _ in rows.results]
 
-    def _call(self, i: int, call: RowCall) -> None:
-        inputs = [self._memory(i, base)[offset:] for base, offset in call.ins]
-        wanted = sizes(call.function)[0]
-        given = [x[:n] for x, n in zip(inputs, wanted, strict=True)]
-        results = evaluate(call.function, *given, states=self.states)
-        for (base, offset), y in zip(call.outs, results, strict=False):
-            self._memory(i, base)[offset : offset + len(y)] = y
-        for (base, offset, n), y in zip(call.adds, results[len(call.outs) :], strict=True):
-            self._memory(i, base)[offset : offset + n] += y
+    def _call(self, mine: np.ndarray, call: RowCall) -> None:
+        """Run a kernel for some rows; their states are side by side, (size, rows states)."""
+        given = []
+        for (base, offset), n in zip(call.ins, sizes(call.function)[0], strict=True):
+            memory, places = self._memory(mine, base, offset, n)
+            found = memory[places]  # (rows, n, states), of constants (rows, n)
+            found = found if found.ndim == 3 else np.repeat(found[..., None], self.states, axis=2)
+            given.append(found.transpose(1, 0, 2).reshape(n, -1))
+        results = evaluate(call.function, *given, states=len(mine) * self.states)
+        kept = [
+            y.reshape(len(y), len(mine), self.states).transpose(1, 0, 2)
+            for y in results[: len(call.outs) + len(call.adds)]
+        ]
+        for (base, offset), y in zip(call.outs, kept, strict=False):
+            memory, places = self._memory(mine, base, offset, y.shape[1])
+            memory[places] = y
+        for (base, offset, n), y in zip(call.adds, kept[len(call.outs) :], strict=True):
+            memory, places = self._memory(mine, base, offset, n)
+            np.add.at(memory, places, y)  # in the order of the rows
 
-    def _memory(self, i: int, base: str) -> np.ndarray:
-        rows = self.rows
+    def _memory(self, mine: np.ndarray, base: str, offset: int, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where n numbers of each row are: an array, and places in it, (rows, n)."""
+        rows, each = self.rows, offset + np.arange(n)
         if base == "constant":
-            layout = rows.constant_layout[rows.types[i]]
+            layout = rows.constant_layout[rows.types[mine[0]]]
             numbers = known_numbers(
-                np.concatenate([np.zeros(0), *(rows.constants[name][i] for name in layout)])
+                np.concatenate(
+                    [np.zeros((len(mine), 0)), *(rows.constants[name][mine] for name in layout)], axis=1
+                )
             )
-            return np.repeat(numbers[:, None], self.states, axis=1)
+            return numbers.reshape(-1), np.arange(len(mine))[:, None] * numbers.shape[1] + each
         if base in rows.windows:
-            name, offset = rows.windows[base]
-            return self.vectors[name][np.broadcast_to(offset, len(rows.types))[i] :]
-        return self.fields[rows.start[i if base == "me" else rows.reach[base][i]] :]
+            name, start = rows.windows[base]
+            return self.vectors[name], np.broadcast_to(start, len(rows.types))[mine][:, None] + each
+        return self.fields, rows.start[mine if base == "me" else rows.reach[base][mine]][:, None] + each

@@ -16,7 +16,15 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import Value
-from condyle.native.loops.sweep import RowCall, RowPass, StraightCall, StraightStep, TableSweep, end
+from condyle.native.loops.sweep import (
+    RowCall,
+    RowPass,
+    StraightCall,
+    StraightStep,
+    TableSweep,
+    end,
+    independent,
+)
 from condyle.native.machine import jit
 from condyle.native.straight.instructions import LEAVES, Instructions
 from condyle.native.straight.kernel_function import sizes
@@ -239,7 +247,7 @@ class SweepWriter:
 
     def _in_lanes(self, step: RowPass, calls: Mapping[int, RowCall], order: np.ndarray) -> list[int]:
         """Kernels whose rows run side by side. order: rows and the numbers of their kernels, shape (n, 2)."""
-        if step.walk is not None or not _independent(self.sweep, step):
+        if step.walk is not None or not independent(self.sweep, step):
             return []
         return [
             k
@@ -305,23 +313,6 @@ def _runs(order: np.ndarray, together: Collection[int]) -> list[np.ndarray]:
     sorted_, apart = order[place], ~np.isin(order[place, 1], list(together))
     new = (sorted_[1:, 1] != sorted_[:-1, 1]) & ~(apart[1:] & apart[:-1])
     return [run for run in np.split(sorted_, np.flatnonzero(new) + 1) if len(run)]
-
-
-def _independent(sweep: TableSweep, step: RowPass) -> bool:
-    """Whether no row reads or writes what another one writes."""
-    own, others, written, elsewhere = (set[str]() for _ in range(4))
-    for _, _, kernel in step.typed(sweep.types):
-        for places, mine, other in (
-            (kernel.reads, own, others),
-            ((*kernel.writes, *kernel.adds), written, elsewhere),
-        ):
-            for place in places:
-                where, dot, name = place.partition(".")
-                if not dot:  # part of an argument or of a result
-                    (others if mine is own else written).add(f"{sweep.windows[place][0]}()")
-                elif where != "constant":
-                    (mine if where == "me" else other).add(name)
-    return not (others & written or (own | others | written) & elsewhere)
 
 
 def _worth(call: RowCall) -> bool:

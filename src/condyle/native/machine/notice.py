@@ -1,4 +1,4 @@
-"""Notices of work that takes more than a second: machine code that is compiled, files that are read.
+"""Notices of work that takes more than a second: machine code that is compiled, files that are read, studies.
 
 Without a progress bar, a line on stderr reports it after a second, in a terminal or a notebook, and again ten,
 twenty, forty, ... seconds later; the log, `logging.getLogger("condyle")`, always has it as INFO. Several short
@@ -7,15 +7,19 @@ compilations count together.
 
 from __future__ import annotations
 
+import functools
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any, TypeVar
 
 from condyle.errors import NativeError
 
 Listener = Callable[[str], object]
+F = TypeVar("F", bound=Callable[..., Any])
 
 PATIENCE = 1.0
 """Time of compiling after which a line is printed without a progress bar [s]."""
@@ -41,6 +45,43 @@ def compiling(what: str) -> Iterator[None]:
         _waited += time.perf_counter() - begun
         for listener in [*_listeners]:
             listener("")
+
+
+def announced(function: F) -> F:
+    """A function that says its name if it takes a while, and again at ever longer intervals. What it calls keeps
+    quiet, unless it is compiled or read."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **named: Any) -> Any:
+        if _announced.get():
+            return function(*arguments, **named)
+        before = _announced.set(True)
+        try:
+            with working(f"{function.__name__.replace('_', ' ')} is at work"):
+                return function(*arguments, **named)
+        finally:
+            _announced.reset(before)
+
+    return call  # type: ignore[return-value]
+
+
+_announced: ContextVar[bool] = ContextVar("announced", default=False)
+
+
+class Shares:
+    """Says after a while, and again at ever longer intervals, how much is done: call it with the share.
+
+    Args:
+        title: of the work.
+    """
+
+    def __init__(self, title: str) -> None:
+        self._title, self._next, self._later = title, time.perf_counter() + PATIENCE, AGAIN
+
+    def __call__(self, share: float, text: str = "") -> None:
+        if (now := time.perf_counter()) >= self._next:
+            told(f"{self._title}: {share:.0%} done{text and ', '}{text}")
+            self._next, self._later = now + self._later, 2 * self._later
 
 
 def working(what: str) -> SlowWork:

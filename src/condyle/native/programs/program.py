@@ -345,9 +345,11 @@ class Workspace:
             if int(counts[n]) != counts[n] or counts[n] < 0:
                 raise ShapeError(f"count {n!r} = {counts[n]!r}: expected an integer, 0 or more")
             self._words[word] = int(counts[n])
-        self._streams = {}
+        before, self._streams = self._streams, {}
         for n, stream in layout["streams"].items():
-            array = self._checked(n, stream, np.asarray(streams[n]))
+            array = streams[n]
+            if array is not before.get(n):
+                array = self._checked(n, stream, np.asarray(array))
             need = max((_rows(place, counts) for place in layout["rows"].get(n, [])), default=0)
             if len(array) < need:
                 raise ShapeError(f"stream {n!r}: has {len(array)} rows, the program needs {need}")

@@ -125,7 +125,7 @@ def point_kinematics(trial: AnalysisTrial, element: Element) -> None:
 
 
 def _body(trial: AnalysisTrial, element: Element, name: str) -> str:
-    """The body that a property names: ground where it names none."""
+    """The body that a property names; ground if it is empty."""
     given = trial.setup.text(name, "ground", element).rpartition("/")[2]
     known = ["ground", *(b.name for b in trial.system.bodies)]
     if given in known or given.upper() == "NONE":
@@ -142,8 +142,8 @@ def joint_reaction(trial: AnalysisTrial, element: Element) -> None:
         motion = trial.run
         if trial.unknown or not system.muscles:
             setup.check(
-                f"{element.title}: without <forces_file> muscles and actuators exert what their states and "
-                "controls say, and accelerations are what follows, not those of the motion, as in OpenSim. "
+                f"{element.title}: without <forces_file> forces of muscles and actuators follow from their states and "
+                "controls, and accelerations from these, not from the motion, as in OpenSim. "
                 "In Python, cd.joint_reactions gives net joint loads of the motion"
             )
         trial.report_unknown_states()
@@ -219,7 +219,7 @@ def _seen_from(X: Transform, values: Array) -> Array:
 
 def _forced(trial: AnalysisTrial, table: Table) -> tuple[Motion, Table]:
     """The frames with the accelerations that given forces of muscles and actuators cause, as in OpenSim, and
-    these forces; actuators without a column exert what their controls say."""
+    these forces; actuators without a column follow their controls."""
     forces = table[[n for n in table.names if n in trial.system.forces]]
     return trial.accelerated_by(prescribed_forces(trial.motion, forces)[0]), forces
 
@@ -287,7 +287,7 @@ QUANTITIES = {
     "TendonPower": "tendon_power",
     "MuscleActuatorPower": "muscle_power",
 }
-"""OpenSim's names of what muscles report, and ours."""
+"""OpenSim's names of results of muscles, and ours."""
 
 
 def static_optimization_analysis(trial: AnalysisTrial, element: Element) -> None:

@@ -39,7 +39,7 @@ ANALYSES: dict[str, Callable[[AnalysisTrial, Element], None]] = {
     "InducedAccelerations": induced.induced,
     "OutputReporter": output_report.output_reporter,
 }
-"""What runs an analysis."""
+"""Functions that run analyses."""
 UNKNOWN = (
     "no file has states of the muscles: in all analyses but StaticOptimization they are at their "
     "default activations, with fibers in equilibrium with their tendons. Kinematics, lengths and "
@@ -53,7 +53,7 @@ def run(setup: Setup) -> None:
 
 
 def run_analyses(trial: AnalysisTrial) -> None:
-    """Run what the set of analyses has and is on."""
+    """Run all analyses of the set that are on."""
     setup, found = trial.setup, trial.setup.objects("AnalysisSet")
     if not any(setup.flag("on", True, element) for element in found):
         setup.check("<AnalysisSet> has no analysis that is on: nothing is written")
@@ -109,7 +109,7 @@ def trial_of(setup: Setup) -> AnalysisTrial:
         unknown="" if known else UNKNOWN,
         first=int(np.searchsorted(whole.t, motion.t[0])),
     )
-    if known or few:  # accelerations that the model has in these states, as in OpenSim
+    if known or few:  # accelerations of the model in these states, as in OpenSim
         trial.motion = trial.run
     return trial
 
@@ -138,7 +138,7 @@ def _states(
     balanced: bool,
 ) -> tuple[Array, Array]:
     """Auxiliary states (m, nz) and inputs (m, k) of the frames: those of a file of states and of controllers;
-    if balanced, fibers are in equilibrium where a file does not have them, or the setup asks for it."""
+    if balanced, fibers are in equilibrium if a file does not have them, or if the setup requests it."""
     start = motion.start
     z = np.tile(start.z, (len(motion), 1))
     lacking = list(system.state_variables)
@@ -155,7 +155,7 @@ def _states(
 
 
 def _with_speeds(motion: Motion, table: Table, setup: Setup | None = None) -> Motion:
-    """The motion with the speeds that a file has, where it has all.
+    """The motion with the speeds of a file, if it has all.
 
     Args:
         motion: of the coordinates.

@@ -30,7 +30,7 @@ Control = Callable[[Any], Any]
 
 
 class PiecewiseControl:
-    """A control with straight lines between nodes; beyond them the first and last lines go on.
+    """A control with straight lines between nodes; beyond them the first and last lines continue.
 
     Args:
         time: [s], shape (n,).
@@ -42,7 +42,7 @@ class PiecewiseControl:
         self.time, self.values, self.lines = np.asarray(time, float), np.asarray(values, float), lines
 
     def over(self, start: float, end: float) -> PiecewiseControl:
-        """The same with nodes from start to end [s] at least."""
+        """The control with nodes at least from start to end [s]."""
         t, x = self.time, self.values
         if len(t) == 1:
             return PiecewiseControl(np.array([start, max(end, start + 1.0)]), np.repeat(x, 2))
@@ -67,7 +67,7 @@ def controls_of(setup: Setup, system: System, start: float, end: float) -> dict[
 
     Raises:
         DescriptionError: a controller that is not supported, or two that give the same control.
-        UnknownNameError: a control of what the model does not have.
+        UnknownNameError: a control of an actuator that the model does not have.
     """
     found: dict[str, Control] = {}
     known = [name for name in system.forces if isinstance(system.force(name), (Muscle, Actuator))]
@@ -90,7 +90,7 @@ def controls_of(setup: Setup, system: System, start: float, end: float) -> dict[
 
 
 def with_controls(system: System, controls: dict[str, Control]) -> System:
-    """The system with these controls in the place of its Inputs."""
+    """The system with these controls instead of its Inputs."""
     forces = {}
     for name, control in controls.items():
         law: Any = system.force(name)
@@ -178,7 +178,7 @@ def _control_set(path: Path) -> dict[str, Control]:
             continue
         out[_bare(element.name)] = PiecewiseControl(t, x, reading.boolean(element, "extrapolate", True))
     if not out:
-        raise DescriptionError(f"{path.name}: there are no controls in it")
+        raise DescriptionError(f"{path.name}: it contains no controls")
     return out
 
 

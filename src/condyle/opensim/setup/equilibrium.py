@@ -7,7 +7,7 @@ is shared by fiber and tendon as two springs in series would share it,
     v_T = Ldot K_M / (K_M + K_T),    v_M = (Ldot - v_T) cos(alpha)                                         (2)
     (a f_L f_V(v_M) + f_P) cos(alpha) = f_T                                                                (3)
 
-a heuristic: stiffnesses are those at a velocity that stays.
+a heuristic: stiffnesses are those at constant velocity.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from condyle.trace.parameter import Parameter
 LIMIT = 200
 """Steps at most."""
 CLOSE = 1e-12
-"""The last step over the fiber's length, and of f_V."""
+"""Tolerance of the last step over the fiber's length, and of f_V."""
 
 
 def opensim_equilibrium(motion: Motion, z: Array) -> Array:
@@ -71,7 +71,7 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
     late = [name for name, fine in zip(moving, good, strict=True) if not fine.all()]
     if late:
         warn(
-            f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibers do not move there"
+            f"equilibrium in motion was not found in all frames: {', '.join(late)}; fibers do not move in these frames"
         )
     return found
 
@@ -79,7 +79,7 @@ def opensim_equilibrium(motion: Motion, z: Array) -> Array:
 def _shared(
     laws: Sequence[Thelen2003], still: Array, L: Array, Ldot: Array, a: Array
 ) -> tuple[Array, NDArray[np.bool_]]:
-    """Lengths of fibers (n, m) by (1)-(3), from those at rest, and where they were found."""
+    """Lengths of fibers (n, m) by (1)-(3), from those at rest, and a mask of those that were found."""
     numbers = np.array([[float(getattr(law, name)) for name in NUMBERS] for law in laws])[:, None]
     l_M, f_V, close = still.copy(), np.ones_like(still), np.zeros(still.shape, dtype=bool)
     left = np.arange(len(laws))  # a muscle is done when it is in all frames
@@ -111,7 +111,7 @@ NUMBERS = (
     "Flen",
     "fv_linear_extrap_threshold",
 )
-"""What distinguishes muscles."""
+"""Numbers that distinguish muscles."""
 
 
 @cache

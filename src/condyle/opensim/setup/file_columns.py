@@ -21,7 +21,8 @@ def in_degrees(system: System) -> dict[str, bool]:
 
 
 def speed_names(system: System) -> list[str]:
-    """What OpenSim calls each speed: the coordinate of the same place in its joint, its rate or not."""
+    """OpenSim's name of each speed: the coordinate of the same place in its joint, even if it is not its
+    rate."""
     out = list(system.speeds)
     for body in system.bodies:
         for place, coordinate in zip(system._tree.speeds_of(body.index), body.coordinates, strict=False):
@@ -74,8 +75,8 @@ def columns_of(table: Table) -> dict[str, int]:
 
 
 def default_state(setup: Setup, system: System, t: float = 0.0) -> State:
-    """`system.state(t=t)` with fibers as long as OpenSim's are by default: where a model says nothing of it,
-    0.1 m, whatever their optimal length."""
+    """`system.state(t=t)` with OpenSim's default fiber lengths: 0.1 m if a model gives none, whatever the
+    optimal length."""
     state, reading = system.state(t=t), setup.model_reading
     said = {
         e.name
@@ -96,7 +97,7 @@ def state_columns(
     """Labels and values (m, n) of all states, and which are angles or their rates: by joints, then forces.
 
     Args:
-        setup: whose model it is.
+        setup: of the model.
         system: that model.
         q: coordinates, shape (m, nq).
         u: speeds, shape (m, nu).

@@ -1,4 +1,4 @@
-"""ForceReporter and Actuation: what each force and constraint exerts, in OpenSim's columns."""
+"""ForceReporter and Actuation: the loads of each force and constraint, in OpenSim's columns."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class Exerted:
     """The loads of a trial's forces in each frame, computed on first use.
 
     Args:
-        trial: whose forces they are.
+        trial: of the forces.
         run: the frames, with states of the muscles.
-        given: {name: forces (m,)} of muscles and actuators, where states do not determine them.
+        given: {name: forces (m,)} of muscles and actuators that states do not determine.
     """
 
     def __init__(self, trial: AnalysisTrial, run: Motion, given: Mapping[str, Array] | None = None) -> None:
@@ -69,7 +69,7 @@ class Exerted:
         self._known: dict[str, Any] = {}
 
     def _of(self, operator: str) -> dict[str, Array]:
-        """What a kernel gives of each force that does not run along a path, by its name, rows first."""
+        """Results of a kernel for each force that is not along a path, by name, rows first."""
         if operator not in self._known:
             system = self.trial.system
             part = study_system(system, [n for n in system.forces if n not in system.paths])
@@ -111,7 +111,7 @@ class Exerted:
 
     def on(self, names: list[str], body: str) -> tuple[Array, Array]:
         """Force, and torque about the body's origin, in ground, of some forces together. On ground: the
-        opposite of what acts on all bodies."""
+        opposite of the loads on all bodies."""
         each = self._of("force_wrenches")
         total = np.sum([each[name] for name in names], axis=0)
         if body != "ground":
@@ -123,7 +123,7 @@ class Exerted:
         return -f.sum(axis=1), -m.sum(axis=1)
 
     def scalar(self, name: str) -> Array:
-        """What an actuator exerts: tension [N], force [N] or moment [N m]."""
+        """The load of an actuator: tension [N], force [N] or moment [N m]."""
         law: Any = self.trial.system.force(name)
         if name in self.given:
             return self.given[name]
@@ -146,7 +146,7 @@ class Exerted:
         return found
 
     def speed(self, name: str) -> Array:
-        """The speed that an actuator works along."""
+        """The speed of an actuator."""
         law: Any = self.trial.system.force(name)
         if isinstance(law, (Muscle, PathActuator)):
             return self.path(name)[1]
@@ -154,7 +154,7 @@ class Exerted:
 
 
 def reporter(trial: AnalysisTrial, element: Element) -> None:
-    """What every force that applies exerts: _forces."""
+    """Loads of all forces that apply: _forces."""
     setup = trial.setup
     trial.report_unknown_states()
     columns = setup.step("forces", lambda: force_columns(Exerted(trial, trial.run), element))
@@ -164,7 +164,7 @@ def reporter(trial: AnalysisTrial, element: Element) -> None:
 
 
 def force_columns(exerted: Exerted, element: Element) -> Columns:
-    """Columns of every force that applies itself, and of the external loads."""
+    """Columns of every force that is enabled, and of the external loads."""
     trial, columns, left = exerted.trial, [], []
     for force in forces_of(trial):
         made = REPORTS.get(force.tag, _actuator)(exerted, force)
@@ -244,7 +244,7 @@ def _along_path(ending: str) -> Callable[[Exerted, Element], Columns | None]:
 
 
 def _on_coordinate(exerted: Exerted, element: Element) -> Array:
-    """The only generalized force that is there."""
+    """The only nonzero generalized force."""
     f = exerted.generalized(element.name)
     law: Any = exerted.trial.system.force(element.name)
     speed = law.speed if getattr(law, "speed", None) is not None else law.coordinate
@@ -335,7 +335,7 @@ def _smooth_contact(exerted: Exerted, element: Element) -> Columns:
 
 
 def _contact(exerted: Exerted, element: Element) -> Columns | None:
-    """Of each surface: what all pairs of the force do to its body."""
+    """For each surface the load of all pairs of the force on its body."""
     forces = [n for n in exerted.trial.system.forces if n == element.name or n.startswith(f"{element.name}.")]
     if not forces:
         return None
@@ -399,9 +399,9 @@ REPORTS: dict[str, Callable[[Exerted, Element], Columns | None]] = {
 # ---- forces of constraints for ForceReporter, in OpenSim's columns -----------------------------------------
 #
 #
-# OpenSim writes what stands on the left of M udot + G' lambda = f: the opposite of what acts on the bodies and
-# coordinates. Of each body of a constraint: force, and moment about the body's origin, in the axes of the
-# nearest body that all of them stand on.
+# OpenSim writes G' lambda of M udot + G' lambda = f: the opposite of the loads on bodies and coordinates. Of
+# each body of a constraint: force, and moment about the body's origin, in the axes of the nearest common
+# ancestor body.
 
 ENDS = {
     "PointConstraint": ("body_1", "body_2"),
@@ -469,7 +469,7 @@ def _on_bodies(reading: Reading, constraint: Element, batch: Batch) -> list[tupl
 
 
 def _common(system: System, bodies: list[str]) -> str:
-    """The nearest body that all of them stand on, or are."""
+    """The nearest common ancestor of bodies, possibly one of them."""
     chains = []
     for name in bodies:
         chain, body = [], None if name == "ground" else system.body(name)

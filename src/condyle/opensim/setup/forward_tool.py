@@ -92,7 +92,7 @@ def _row(setup: Setup, table: Table, start: float) -> int:
 
 
 def _state(setup: Setup, system: System, table: Table, row: int, start: float) -> State:
-    """The state in a row of a file of states; what has no column has its default."""
+    """The state in a row of a file of states; states without a column have their defaults."""
     state, values = default_state(setup, system, start), table.values[row]
     columns = columns_of(table)
     degrees, lacking = in_degrees(system), []
@@ -112,7 +112,7 @@ def _state(setup: Setup, system: System, table: Table, row: int, start: float) -
             if not np.isfinite(x[i]):
                 raise DescriptionError(
                     f"{table.names[k]!r} is {values[k]} at {start:g} s in <states_file>; "
-                    "a run starts from numbers"
+                    "a run starts from finite values"
                 )
     if lacking:
         setup.check(f"states without a column in <states_file> have their defaults: {', '.join(lacking)}")
@@ -136,7 +136,7 @@ def _trial(setup: Setup, traj: Trajectory, loads: list[tuple[str, ExternalLoad]]
 
 
 def _add_loads(setup: Setup, system: System, start: float, end: float) -> list[tuple[str, ExternalLoad]]:
-    """External loads as forces of the system; each with what reports call it."""
+    """External loads as forces of the system; each with its name in reports."""
     path = setup.file("external_loads_file")
     if path is None:
         return []

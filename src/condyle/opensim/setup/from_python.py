@@ -17,12 +17,12 @@ from condyle.records import dataclass
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StudyCall(Mapping[str, Any]):
-    """A study and its arguments, as a setup file says them: `cd.inverse_kinematics(**call)`, `call["markers"]`.
+    """A study and its arguments from a setup file: `cd.inverse_kinematics(**call)`, `call["markers"]`.
 
     Attributes:
         study: the function, such as `cd.inverse_kinematics`.
         arguments: of it, by name: objects that were read.
-        notes: what is odd in the files.
+        notes: on irregularities of the files.
     """
 
     study: Callable[..., Any]
@@ -48,10 +48,10 @@ class StudyCall(Mapping[str, Any]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SetupRun:
-    """What came of a setup file.
+    """Results of a setup file.
 
     Attributes:
-        results: what its studies gave, in order: an InverseKinematics, a Table, ...
+        results: of its studies, in order: an InverseKinematics, a Table, ...
         files: that were written.
         report: notes, what to check, quality tables.
     """
@@ -95,12 +95,12 @@ def read_setup(path: str | Path) -> StudyCall:
         arguments = {name: value for name, value in bound.arguments.items() if name != "options"}
         arguments |= bound.arguments.get("options", {})
         return StudyCall(asked.function, arguments, tuple(setup.report.notes))
-    raise DescriptionError(f"read_setup: {setup.path.name} asks for no study")
+    raise DescriptionError(f"read_setup: {setup.path.name} contains no study")
 
 
 def run(path: str | Path) -> SetupRun:
-    """Run a setup file of an OpenSim tool, as `condyle run` does: it writes the files that OpenSim writes, and gives
-    the results as objects.
+    """Run a setup file of an OpenSim tool, as `condyle run` does: it writes the files that OpenSim writes,
+    and returns the results as objects.
 
     Args:
         path: the .xml file.

@@ -1,4 +1,4 @@
-"""InducedAccelerations: what each muscle and actuator, gravity and velocities contribute to accelerations.
+"""InducedAccelerations: contributions of each muscle and actuator, gravity and velocities to accelerations.
 
 As in OpenSim, external loads are replaced by constraints of the analysis while they are larger than a
 threshold. With udot(f) of the model, which is affine in f, and rows G of these constraints:
@@ -41,7 +41,7 @@ THRESHOLD = 6.0
 
 @dataclass
 class Held:
-    """Rows of the constraints that take the place of a load.
+    """Rows of the constraints that replace a load.
 
     Attributes:
         G: shape (m, rows, nu).
@@ -70,7 +70,7 @@ def induced(trial: AnalysisTrial, element: Element) -> None:
     speeds, turns = speed_names(system), in_degrees(system)
     asked = setup.words("coordinate_names", element)
     for name in trial.chosen(element, "coordinate_names", file_order(setup, system)) if asked else []:
-        # OpenSim takes lengths for angles here; they are left as they are
+        # OpenSim treats lengths as angles here; they are not converted
         factor = 180 / np.pi if degrees and turns.get(name) else 1.0
         values = factor * udot[:, :, speeds.index(name)]
         trial.save(element, name, name, causes, values, WORDS, degrees)
@@ -168,8 +168,8 @@ def _with_constraints(parts: Array, response: Array, held: list[Held]) -> Array:
 
 
 def _touching(lambda_: Array, mu: float, radius: float) -> list[bool]:
-    """Which rows of a rolling foot hold, from the multipliers of all forces together: it is pressed to the
-    ground, it does not slip, it does not turn."""
+    """Rows of a rolling foot that hold, from the multipliers of all forces together: pressed to the ground,
+    not slipping, not turning."""
     pressed = -lambda_[0]
     sticks = pressed > 0 and bool(np.hypot(lambda_[2], lambda_[3]) <= mu * pressed)
     return [pressed > 0, sticks and bool(lambda_[1] <= radius * mu * pressed), sticks, sticks]
@@ -184,7 +184,7 @@ def _held(trial: AnalysisTrial, element: Element, run: Motion) -> list[Held]:
     if len(constraints) != len(loads):
         raise DescriptionError(
             f"{element.place}: {len(loads)} external loads and {len(constraints)} "
-            "constraints in <ConstraintSet>: each load needs the one that takes its place"
+            "constraints in <ConstraintSet>: each load needs the constraint that replaces it"
         )
     threshold = trial.setup.number("force_threshold", THRESHOLD, element)
     out = []
@@ -226,7 +226,7 @@ def _rows(trial: AnalysisTrial, constraint: Element, load: ExternalLoad, run: Mo
     base = np.array([1.0, 0.0, 0.0])
     side = np.cross(base, normal)
     w = system.body_velocity(run.q, run.u, body)[:, :3]
-    # the point of the foot that is at the load stays where it is, and the foot keeps its angle about the
+    # the point of the foot at the load does not move, and the foot keeps its angle about the
     # normal: its axis `side` stays at a right angle to `base`
     turn = bias[:, :3] @ normal + (w @ base) * (w @ side)
     rows = np.stack(

@@ -77,8 +77,7 @@ def motion_from_table(setup: Setup, system: System, table: Table) -> Motion:
 
 
 def without_repeated_times(setup: Setup, table: Table) -> Table:
-    """A table without rows whose times are those of the next ones but for rounding: no spline goes through
-    both."""
+    """A table without rows whose times equal the next ones up to rounding: no spline goes through both."""
     step = np.diff(table.time)
     if len(step) < 2 or step.min() > TOO_NEAR * median(step) or not (step > 0).all():
         return table
@@ -99,7 +98,7 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
             "the table of the motion has no coordinate of the model; it has "
             f"{cut(table.names)}, the model {cut(system.coordinates)}"
         )
-    setup.check(f"coordinates without a column stay at their defaults: {', '.join(lacking)}")
+    setup.check(f"coordinates without a column have their defaults: {', '.join(lacking)}")
     start = system.state().q
     units = dict(zip(system.coordinates, scales.units(system.bodies)[0], strict=True))
     values, names = [], []
@@ -153,7 +152,7 @@ def check_bodies(file: str, system: System, loads: list[tuple[str, ExternalLoad]
 
 
 def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
-    """External loads that a setup names, long enough for a motion, each with what reports call it."""
+    """External loads that a setup names, long enough for a motion, each with its name in reports."""
     path = setup.file("external_loads_file")
     if path is None:
         return []
@@ -187,8 +186,7 @@ def loads_of(setup: Setup, motion: Motion) -> list[tuple[str, ExternalLoad]]:
 # ---- external loads that end before a motion does, and those whose points jump -----------------------------
 
 BEYOND = 0.25
-"""[s] So far beyond its rows a table of loads is continued in a straight line; OpenSim does it without
-end."""
+"""[s] Limit for continuing a table of loads beyond its rows in a straight line; OpenSim has no limit."""
 
 
 def continued(load: ExternalLoad, start: float, end: float) -> ExternalLoad:

@@ -17,7 +17,7 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 KEYWORDS = {"all", "muscles", "actuators"}
-"""Words for many forces, in <forces_to_exclude>."""
+"""Words for groups of forces in <forces_to_exclude>."""
 
 
 def run(setup: Setup) -> None:
@@ -76,8 +76,8 @@ def without_forces(setup: Setup, system: System, names: list[str]) -> System:
         if not members:
             near = difflib.get_close_matches(name, [*system.groups, *system.forces], n=2)
             raise setup.error(
-                f"<forces_to_exclude>: {name}: there is no such force nor group of forces in "
-                "the model; ALL, MUSCLES and ACTUATORS are words for many"
+                f"<forces_to_exclude>: {name}: the model has no such force or group of "
+                "forces; ALL, MUSCLES and ACTUATORS stand for many"
                 + (f"; is it {' or '.join(near)}?" if near else "")
             )
         forces.update(members)
@@ -99,7 +99,7 @@ def tree_order(system: System) -> list[int]:
 
 
 def padding(setup: Setup, motion: Motion) -> slice | None:
-    """The frames that were recorded, where the filter has added others; None where it has not."""
+    """The recorded frames, if the filter has added others; else None."""
     if setup.recorded is None:
         return None
     first, last = setup.recorded

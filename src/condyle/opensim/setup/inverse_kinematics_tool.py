@@ -25,7 +25,8 @@ from condyle.system.system import System
 from condyle.table import Table
 
 LATE = 1e-3
-"""By so much [s] a file of coordinates may begin after the markers or end before them: rounded times."""
+"""[s] Allowance for a file of coordinates to begin after the markers or end before them, for rounded
+times."""
 
 
 def run(setup: Setup) -> None:
@@ -45,7 +46,7 @@ def run(setup: Setup) -> None:
     weights = marker_weights(setup, tasks, system, markers)
     targets, target_weights = coordinate_tasks(setup, tasks, system, markers.time)
     if np.isfinite(setup.number("constraint_weight", np.inf)) and system.constraints:
-        setup.note("<constraint_weight>: constraints hold exactly here, whatever it is")
+        setup.note("<constraint_weight>: ignored, because constraints hold exactly here")
     result: InverseKinematics = setup.study(
         "inverse kinematics",
         inverse_kinematics,
@@ -73,7 +74,7 @@ def run(setup: Setup) -> None:
 def reported_markers(
     setup: Setup, tasks: list[Element], system: System, markers: Markers, result: InverseKinematics
 ) -> Markers:
-    """Where the model has the markers that were followed and those whose task has the weight zero, which
+    """Positions of the model's markers that were followed, and of those whose task has the weight zero, which
     OpenSim reports too, in the order of the recording."""
     tasked = {task.name for task in tasks if task.tag == "IKMarkerTask" and setup.flag("apply", True, task)}
     followed = result.marker_positions
@@ -92,7 +93,7 @@ def reported_markers(
 
 
 def totals_of(places: Markers, markers: Markers) -> Table:
-    """Errors of each frame over the markers that were seen, as in `InverseKinematics.totals`."""
+    """Errors of each frame over the recorded markers, as in `InverseKinematics.totals`."""
     seen = np.stack([markers[n][: len(places.time)] for n in places.names], axis=1)
     each = sums(np.linalg.norm(places.positions - seen, axis=2))
     return Table(places.time, TOTALS, np.stack(each, axis=1))
@@ -201,9 +202,9 @@ def _in_file_units(setup: Setup, system: System, motion: Table) -> tuple[Array, 
 # ---- IMUInverseKinematicsTool ------------------------------------------------------------------------------
 
 FRAMES = ("PhysicalOffsetFrame", "Body")
-"""What a sensor may be in a model that OpenSim's IMUPlacer has calibrated."""
+"""Classes of sensors in a model that OpenSim's IMUPlacer has calibrated."""
 DIGITS = 12
-"""After the point: OpenSim writes these files with all digits."""
+"""Decimals: OpenSim writes these files with all digits."""
 
 
 def run_imus(setup: Setup) -> None:
@@ -222,7 +223,7 @@ def run_imus(setup: Setup) -> None:
     still = [own for own, name in zip(system.speeds, speed_names(system), strict=True) if not degrees[name]]
     if still:
         setup.note(
-            "sensors say nothing of places: translations stay at their defaults, as in "
+            "sensors do not measure positions: translations have their defaults, as in "
             f"OpenSim: {', '.join(still)}"
         )
     result: InverseKinematics = setup.study(
@@ -252,7 +253,7 @@ def _within(setup: Setup, table: Table) -> Table:
 
 
 def sensor_frames(setup: Setup, system: System, table: Table) -> IMUs:
-    """Where the model has its sensors: frames, or bodies, of the names that are recorded."""
+    """Sensors of the model: frames, or bodies, with the recorded names."""
     names = sensor_data("IMUInverseKinematicsTool", table, None)[1]
     reading = setup.model_reading
     frames = {e.name: e for tag in reversed(FRAMES) for e in setup.model.object.descendants(tag)}

@@ -29,18 +29,18 @@ SHARED = (
     "ignore_tendon_compliance", "ignore_activation_dynamics", "activation_time_constant",
     "deactivation_time_constant", "default_activation",
 )  # fmt: skip
-"""Properties that a muscle keeps when DeGrooteFregly2016Muscle takes its place."""
+"""Properties of a muscle that remain when DeGrooteFregly2016Muscle replaces it."""
 HARMLESS = (
     "TabOpUseAbsoluteStateNames", "TabOpAppendCoupledCoordinateValues", "ModOpTendonComplianceDynamicsModeDGF",
     "ModOpUseImplicitTendonComplianceDynamicsDGF", "TabOpAppendCoordinateValueDerivativesAsSpeeds",
     "TabOpConvertDegreesToRadians", "TabOpAppendSpeedDerivatives",
 )  # fmt: skip
-"""Operators that there is nothing to do for: names, units and rates are understood as they are, and elastic tendons
-are implicit."""
+"""Operators without an effect: names, units and rates are understood unchanged, and elastic tendons are
+implicit."""
 
 
 class ProcessedModel:
-    """What a ModelProcessor makes.
+    """The result of a ModelProcessor.
 
     Attributes:
         system: the system.
@@ -176,7 +176,7 @@ def with_reserves(system: System, force: float, bound: float, skip: bool) -> Sys
 
 
 def processed_table(setup: Setup, processor: Element | None, what: str) -> Table | None:
-    """The table of a TableProcessor, or None where it names none."""
+    """The table of a TableProcessor, or None if it names none."""
     if processor is None or is_absent(setup.text("filepath", "", processor)):
         return None
     path: Path = setup.required_file("filepath", what, processor)

@@ -37,16 +37,17 @@ SCHEMES = {
 SPEEDS = 50.0
 """Moco's default bounds of speeds [rad/s, m/s]."""
 ACCURATE = 1e-6
-"""Solved at least so accurately: with exact derivatives it costs a few iterations more."""
+"""Largest tolerance: with exact derivatives it costs a few more iterations."""
 SHORTEST = 0.01
-"""Of the longest duration, where a file allows movements that take no time."""
+"""Fraction of the longest duration, if a file allows movements of zero duration."""
 TENDON_RATES = 0.01
 """Weight of squared rates of tendon forces, which MocoInverse adds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Pairs(MovementGoal):
-    """Variables at the end equal others at the start (MocoPeriodicityGoal), or at the start each other."""
+    """Variables at the end equal others at the start (MocoPeriodicityGoal), or variables at the start equal
+    each other."""
 
     pairs: Sequence[tuple[str, str, bool]] = ()
     where: str = "end"
@@ -59,10 +60,10 @@ class Pairs(MovementGoal):
 
 
 class Study:
-    """What is built from one file.
+    """The problem from one file.
 
     Attributes:
-        problem: what is solved.
+        problem: to solve.
         options: of `solve`.
     """
 
@@ -178,7 +179,7 @@ class Study:
         return Effort(exponent, weights or None, per=per, name=element.name), False
 
     def moving(self, element: Element) -> str:
-        """The coordinate that the whole moves along."""
+        """The coordinate along which the model moves."""
         name = MeanSpeed(0.0).moving(self.problem.dynamics)
         self.setup.note(f"{element.title}: displacement is that of {name}; Moco takes the mass center's")
         return name
@@ -235,7 +236,7 @@ class Study:
         setup, e = self.setup, element or self.setup.tool
         name = setup.text("transcription_scheme", "hermite-simpson", e)
         if name not in SCHEMES:
-            setup.check(f"transcription_scheme {name!r} is not supported; hermite-simpson took its place")
+            setup.check(f"transcription_scheme {name!r} is not supported; hermite-simpson replaces it")
         tolerance = min(
             setup.number(x, 1e-3, e) for x in ("optim_convergence_tolerance", "optim_constraint_tolerance")
         )

@@ -22,7 +22,7 @@ from condyle.studies.muscle_analysis import MuscleAnalysis, muscle_analysis
 
 PATH = re.compile(r"(?P<component>[^|]*)\|(?P<output>\w+)(?::\w+)?(?:\((?P<alias>[^)]*)\))?")
 KINDS = {1: ("double", "Outputs"), 3: ("Vec3", "OutputsVec3"), 6: ("SpatialVec", "OutputsSpatialVec")}
-"""Type in the file and end of its name, by how many numbers an output has."""
+"""Type in the file and end of its name, by the number of values of an output."""
 FRAME = (
     "position",
     "velocity",
@@ -34,7 +34,7 @@ FRAME = (
 )
 FRAMES = ("Body", "Ground", "PhysicalOffsetFrame")
 MUSCLE = {"power": "muscle_power", "tension": "tendon_force"}
-"""What OpenSim's outputs of muscles are called here, where it is something else."""
+"""Names of OpenSim's outputs of muscles here, if they differ."""
 
 
 def output_reporter(trial: AnalysisTrial, element: Element) -> None:
@@ -81,7 +81,7 @@ class Outputs:
     """Outputs of the components of a trial's model.
 
     Args:
-        trial: whose frames they are of.
+        trial: with the frames.
     """
 
     def __init__(self, trial: AnalysisTrial) -> None:
@@ -91,7 +91,7 @@ class Outputs:
         self._muscles: MuscleAnalysis | None = None
 
     def find(self, path: str, output: str) -> Array | None:
-        """Values (m, 1), (m, 3) or (m, 6); None of what there is not, or is not known here."""
+        """Values (m, 1), (m, 3) or (m, 6); None if missing or unsupported."""
         model = self.reading.model
         component = (
             model
@@ -155,7 +155,7 @@ class Outputs:
         return self._point(body.name, np.asarray(X.p, dtype=float), output)
 
     def _point(self, body: str, p: Array, output: str) -> Array | None:
-        """What a frame at a point of a body has, in ground; moments and angles first."""
+        """Outputs of a frame at a point of a body, in ground; moments and angles first."""
         q, u, udot, system = self.run.q, self.run.u, self.run.udot, self.system
         if not output:
             return None

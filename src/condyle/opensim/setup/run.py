@@ -1,4 +1,4 @@
-"""Run a setup file of OpenSim, whatever its tool; and which files need what others write."""
+"""Run a setup file of any tool of OpenSim; and dependencies between files."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
         tell: is called with the name of each step when it begins.
 
     Returns:
-        what was written, and what to check.
+        the Report: files that were written, and what to check.
 
     Raises:
         DescriptionError: a file that cannot be read, or a tool that is not supported.
@@ -57,7 +57,7 @@ def run_setup(path: str | Path, tell: Callable[[str], None] = lambda step: None)
         with compile_when_it_pays():
             getattr(importlib.import_module(f"condyle.opensim.setup.{module}"), run)(setup)
     except Exception as error:
-        vars(error)["report"] = setup.report  # what was noticed before it failed
+        vars(error)["report"] = setup.report  # notes made before it failed
         raise
     setup.report.results.append(f"{time.perf_counter() - start:.2f} s")
     return setup.report
@@ -76,16 +76,16 @@ def tool_of(setup: Setup) -> tuple[str, str]:
     return TOOLS[tool]
 
 
-# ---- which setup files need what others write --------------------------------------------------------------
+# ---- dependencies between setup files --------------------------------------------------------------
 
 PREFIXED = ("AnalyzeTool", "ForwardTool")
-"""Tools whose results are called after them."""
+"""Tools whose results have their names."""
 FILES = (".osim", ".mot", ".sto", ".trc", ".xml", ".csv")
 
 
 def needs(setups: Sequence[Path]) -> tuple[dict[Path, list[Path]], dict[Path, list[str]]]:
-    """Of each setup file, those before it whose files it reads; and messages on what it reads that one after
-    it writes. None where a file cannot be read."""
+    """For each setup file, those before it whose files it reads; and messages on files that a later one
+    writes. None if a file cannot be read."""
     known: dict[Path, Files] = {}
     for path in setups:
         try:
@@ -113,7 +113,7 @@ class Files:
         path: the setup file.
 
     Attributes:
-        reads: what it reads.
+        reads: input files.
     """
 
     def __init__(self, path: Path) -> None:
@@ -132,7 +132,7 @@ class Files:
         }
 
     def writes(self, file: Path) -> bool:
-        """Whether it writes a file: one that it names, or one of results, NAME_..."""
+        """Whether it writes a file: one that it names, or one of the results, NAME_..."""
         own = bool(self._prefix) and file.name.startswith(self._prefix)
         return file in self._written or (own and file.parent == self._results)
 
@@ -143,5 +143,5 @@ def _is_file(element: Element) -> bool:
 
 
 def _at(folder: Path, text: str) -> Path:
-    """Where a file is, whether it is there or not."""
+    """The path of a file, which need not exist."""
     return Path(*(folder / text.strip().replace("\\", "/")).absolute().parts).resolve()

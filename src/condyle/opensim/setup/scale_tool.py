@@ -72,7 +72,7 @@ def run(setup: Setup) -> None:
 
 
 def scale_subject(path: Path, static: Path, mass: float | None) -> Scaling:
-    """A subject's model by a setup file that is meant for all subjects: its model, measurements and weights of
+    """A subject's model from a setup file for all subjects: its model, measurements and weights of
     markers, with a subject's own static trial and mass [kg]."""
     setup = Setup(path)
     maker, scaler, placer = (
@@ -88,7 +88,7 @@ def scale_subject(path: Path, static: Path, mass: float | None) -> Scaling:
 def _in_one_call(
     setup: Setup, scaler: Element | None, placer: Element | None, system: System, markers: Markers | None
 ) -> dict[str, Any]:
-    """What makes of a scaling one that also places markers, for `cd.read_setup`."""
+    """Arguments that add the placement of markers to a scaling, for `cd.read_setup`."""
     if placer is None or not all(setup.flag(name, True, placer) for name in ("apply", "move_model_markers")):
         return {}
     if markers is None or setup.file("marker_file", placer) != setup.file("marker_file", scaler):
@@ -143,7 +143,7 @@ def _scaling(setup: Setup, scaler: Element, system: System, markers: Markers | N
 def _measurements(
     setup: Setup, scaler: Element, system: System, markers: Markers | None, time: tuple[float, float] | None
 ) -> list[Measurement]:
-    """The measurements of a <ModelScaler> that can be taken; a line says why others are left out."""
+    """The usable measurements of a <ModelScaler>; the report gives the reason for others."""
     known = {body.name for body in system.bodies}
     out = []
     for element in setup.objects("MeasurementSet", scaler):
@@ -165,7 +165,7 @@ def _measurements(
             if not pairs
             else f"no marker {', '.join(dict.fromkeys(lacking))} in model and recording"
             if lacking
-            else f"{' and '.join(unseen)} are never seen together"
+            else f"{' and '.join(unseen)} are never in one frame"
             if (unseen := _unseen(pairs, markers, time))
             else f"the model has no body {', '.join(map(repr, bodies))} to scale along an axis"
             if not found
@@ -183,7 +183,7 @@ def _measurements(
 def _unseen(
     pairs: list[tuple[str, ...]], markers: Markers, time: tuple[float, float] | None
 ) -> tuple[str, ...]:
-    """The first pair of markers that no frame has both of."""
+    """The first pair of markers that no frame contains together."""
     rows = frames(markers, time)
     for pair in pairs:
         if np.isnan([markers[name][rows] for name in pair]).any(axis=(0, 2)).all():
@@ -240,7 +240,7 @@ def _write_factors(setup: Setup, scaler: Element, result: Scaling) -> None:
 
 
 def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
-    """The static pose as a row of all states, in radians; nothing moves in it."""
+    """The static pose as a row of all states, in radians, with zero speeds."""
     file = setup.text("output_motion_file", "", placer)
     if not file or result.pose is None:
         return
@@ -254,7 +254,7 @@ def _write_pose(setup: Setup, placer: Element, result: Scaling) -> None:
 
 
 def _write_markers(setup: Setup, placer: Element, system: System) -> None:
-    """The markers where they were placed, as a set."""
+    """The placed markers, as a set."""
     file = setup.text("output_marker_file", "", placer)
     if not file:
         return

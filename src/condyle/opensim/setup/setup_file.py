@@ -1,4 +1,4 @@
-"""Setup: one setup file of OpenSim, and what is written in it. Report: what came of it."""
+"""Setup: content of one setup file of OpenSim. Report: its results."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from condyle.system.system import System
 from condyle.table import Table
 
 AT_ONCE = 512
-"""Rows that are written at a time."""
+"""Number of rows that are written at a time."""
 FORCES = "A force is a generalized force, meaning that it can be either a force (N) or a torque (Nm)."
 SI = (
     "Units are S.I. units (second, meters, Newtons, ...)",
@@ -44,7 +44,7 @@ ADVICE = {
     r"names=\{.*\} matches them": "rename them in the file",
     r"Does another axis point up, cd.read_markers\(path, vertical='z'\)": "Does another axis point up (condyle convert walk.trc turned.trc --vertical z)",
 }
-"""What warnings advise in Python (a pattern), and for a file."""
+"""Advice of warnings for Python (a pattern), and for files."""
 URGENT = (
     "in degrees",
     "at exactly (0, 0, 0)",
@@ -53,22 +53,22 @@ URGENT = (
     "are positions in meters",
     "are points in meters",
 )
-"""Warnings of what makes numbers wrong: to be checked, not only noted."""
+"""Warnings of possibly wrong numbers: to be checked, not only noted."""
 
 
 @dataclass
 class Report:
-    """What came of a setup file.
+    """Results of a setup file.
 
     Attributes:
         tool: its class, such as "InverseDynamicsTool".
         name: of the tool in the file.
         files: that were written.
         results: main results, a line each.
-        check: what to check, because it exceeds OpenSim's guidelines, or was not done.
-        notes: what is odd in the files, or is not as in OpenSim.
+        check: results beyond OpenSim's guidelines, and omissions.
+        notes: irregularities of the files, and differences from OpenSim.
         qualities: quality tables of the results, with guidelines and verdicts.
-        objects: what the studies gave: an InverseKinematics, a Table of moments, ...
+        objects: results of the studies: an InverseKinematics, a Table of moments, ...
     """
 
     tool: str
@@ -81,14 +81,14 @@ class Report:
     objects: list[Any] = field(default_factory=list)
 
     def judge(self, quality: Quality) -> None:
-        """Take the quality of a result into the report; rows above their guidelines are to be checked."""
+        """Add the quality of a result to the report; rows above their guidelines are to be checked."""
         if quality.checks:
             self.qualities.append(quality)
         self.check += [str(c) for c in quality if c.verdict in (Verdict.CHECK, Verdict.FAIL)]
 
 
 class StudyAsked(Exception):
-    """A setup file that is only read comes to its study: a function and its arguments."""
+    """Raised at the study of a setup file that is only read: a function and its arguments."""
 
     def __init__(self, function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, Any]) -> None:
         self.function, self.given, self.options = function, given, options
@@ -103,8 +103,8 @@ class Setup:
 
     Attributes:
         tool: the element of the tool.
-        folder: that of the file: other files are relative to it.
-        report: what came of it so far.
+        folder: of the file: other files are relative to it.
+        report: results so far.
         recorded: first and last time [s] of the motion before a filter added rows; None without a filter.
         only_read: `study` raises StudyAsked, and nothing is computed or written.
     """
@@ -120,10 +120,10 @@ class Setup:
         self.recorded: tuple[float, float] | None = None
         self.only_read = False
 
-    # ---- what is written in it -----------------------------------------------------------------------------
+    # ---- content of the file -----------------------------------------------------------------------------
 
     def text(self, name: str, default: str = "", element: Element | None = None) -> str:
-        """The words of a property; nothing for Unassigned."""
+        """The words of a property; empty for Unassigned."""
         text = self.reading.text(element or self.tool, name, default).strip()
         return default if is_absent(text) else text
 
@@ -170,7 +170,7 @@ class Setup:
         return self.find_file(given, f"<{name}>", element) if given else None
 
     def find_file(self, given: str, what: str, element: Element | None = None) -> Path:
-        """A file by the name that is written somewhere."""
+        """A file by its name in a setup."""
         inputs = self.text("input_directory")
         places = [self.folder, *([self.folder / inputs] if inputs else []), Path.cwd()]
         for place in places:
@@ -200,18 +200,18 @@ class Setup:
         return path
 
     def beside(self, given: str) -> Path:
-        """A file to write, by the name that is written somewhere, from the setup's folder."""
+        """A file to write, by its name in a setup, from the setup's folder."""
         return self.folder / given.replace("\\", "/")
 
-    # ---- what is built from it
+    # ---- objects built from it
     # --------------------------------------------------------------------------------
 
     def system(self, element: Element | None = None, marker_sets: Sequence[Path] = ()) -> System:
         """The model, with the forces of force_set_files.
 
         Args:
-            element: what names the model; the tool by default.
-            marker_sets: files of more markers; one that the model has takes its place.
+            element: with the name of the model; the tool by default.
+            marker_sets: files of more markers, which replace the model's of the same name.
         """
         path = self.required_file("model_file", "a model (.osim)", element)
         self.tell(f"model {path.name}")
@@ -237,24 +237,24 @@ class Setup:
 
     @cached_property
     def model(self) -> Document:
-        """What is written in the model file, with the sets that were added."""
+        """Elements of the model file, with the added sets."""
         return self._document()
 
     @cached_property
     def model_reading(self) -> Reading:
-        """What is written in the model file."""
+        """Access to the model file."""
         reading = Reading(self.model, System())
         reading.notes = []  # the document may be that of an earlier trial too
         return reading
 
     def table(self, path: Path, degrees: bool | None = None) -> Table:
-        """A table file; what is odd about it goes to the report."""
+        """A table file; its irregularities go to the report."""
         with self._noted():
             return read_table(path, degrees=degrees)
 
     @contextmanager
     def _noted(self) -> Iterator[None]:
-        """Warnings go to the report, also where an error follows them."""
+        """Warnings go to the report, also if an error follows them."""
         with warnings.catch_warnings(record=True) as told:
             warnings.simplefilter("always")
             try:
@@ -263,7 +263,7 @@ class Setup:
                 self._take(told)
 
     def _take(self, told: Sequence[Any]) -> None:
-        """Put warnings into the report, each once; that of a result's quality is in its table."""
+        """Put warnings into the report, each once; those on a result's quality are in its table."""
         for text in dict.fromkeys(str(w.message) for w in told if w.category is not QualityWarning):
             for python, file in ADVICE.items():
                 text = re.sub(python, file, text)
@@ -271,13 +271,13 @@ class Setup:
             where += [text] if text not in where else []
 
     def step(self, name: str, call: Callable[[], Any]) -> Any:
-        """What a call gives; its warnings go to the report."""
+        """The result of a call; its warnings go to the report."""
         self.tell(name)
         with self._noted():
             return call()
 
     def study(self, name: str, function: Callable[..., Any], *given: Any, **options: Any) -> Any:
-        """What a study gives, as a step; it is kept in the report.
+        """The result of a study, as a step; it is stored in the report.
 
         Raises:
             StudyAsked: the setup is only read.
@@ -293,7 +293,7 @@ class Setup:
         self.report.check.append(what)
 
     def note(self, what: str) -> None:
-        """Report something that is odd in the files, or is not as in OpenSim."""
+        """Report an irregularity of the files, or a difference from OpenSim."""
         self.report.notes.append(what)
 
     # ---- what is written -----------------------------------------------------------------------------------

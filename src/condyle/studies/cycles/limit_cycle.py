@@ -27,6 +27,7 @@ from condyle.integrate.integrators import Method
 from condyle.integrate.interrupts.samples import samples
 from condyle.integrate.interrupts.time_signals import timed
 from condyle.integrate.trajectory import Trajectory
+from condyle.native.machine.notice import announced
 from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Status
@@ -108,6 +109,7 @@ class LimitCycle(Judged):
 
 
 @with_call_hints()
+@announced
 def limit_cycle(
     system: System,
     state: State,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from condyle.arguments import with_call_hints
 from condyle.arrays import Array
 from condyle.errors import CondyleError, DescriptionError, UnknownNameError, check_name
+from condyle.native.machine.notice import announced
 from condyle.status import Outcome, Status
 from condyle.studies.fitting.base import Evaluated, Prepared, Residuals
 from condyle.studies.fitting.result import ParameterFit, judge
@@ -25,6 +26,7 @@ LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 
 
 @with_call_hints({"x0": "it is start={'mass': 8.0}", "wrt": "it is parameters=[...]"})
+@announced
 def fit_parameters(
     system: System,
     residuals: Residuals | OwnFunction | Sequence[Residuals | OwnFunction],
@@ -161,7 +163,7 @@ class _Problem:
         for name, value in bounds.items():
             if name not in self.names:
                 raise DescriptionError(
-                    f"fit_parameters: bounds: {name!r} is not sought; parameters={self.names}"
+                    f"fit_parameters: bounds: {name!r} is not fitted; parameters={self.names}"
                 )
             k = self.names.index(name)
             try:
@@ -216,7 +218,7 @@ class _Problem:
             )
         if m + int(first.joints.sum()) < len(self.x):
             raise DescriptionError(
-                f"fit_parameters: {m} measurements cannot say {len(self.names)} Parameters"
+                f"fit_parameters: {m} measurements cannot determine {len(self.names)} Parameters"
                 + (f" and {len(self.unknowns)} other unknowns" if self.unknowns else "")
             )
 

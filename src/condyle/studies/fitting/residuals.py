@@ -201,7 +201,7 @@ class Forces(Residuals):
 
 
 class Markers(Residuals):
-    """Markers seen by cameras, to fit the system's Parameters (lengths, positions of joints). The poses of
+    """Measured markers, to fit the system's Parameters (lengths, positions of joints). The poses of
     the frames are fitted too, or known; locked or prescribed coordinates keep their values.
 
     Args:
@@ -260,7 +260,7 @@ class _MarkerFrames(Prepared):
             self.free[list(b.prescribed_speeds)] = 0.0
         if len(system.constraints) and not self.known:
             raise DescriptionError(
-                "residuals.Markers: poses of a system with constraints are not sought here; give them: "
+                "residuals.Markers: poses of a system with constraints are not fitted here; give them: "
                 "motion=cd.inverse_kinematics(...)"
             )
         if not self.known:

@@ -60,7 +60,7 @@ class Direction:
         else:
             what = ", ".join(f"{name} by {x:+.2g}" for name, x in self.parts.items()) + " (relative)"
         if np.isinf(self.open):
-            return f"the measurements do not say this combination: {what}"
+            return f"the measurements do not determine this combination: {what}"
         return f"they leave {100 * self.open:.3g} % of {what} open"
 
 
@@ -122,13 +122,13 @@ class ParameterFit(Judged, ShowsBlocks):
     def _checks(self) -> Iterator[Check]:
         worst = self.directions[0]
         yield Check(
-            "what the measurements leave open",
+            "undetermined combinations",
             worst.open,
             "of the values",
             OPEN,
             1e300,
             ", ".join(worst.parts),
-            f"{worst}; hold one of them, or measure something else",
+            f"{worst}; fix one of them, or measure another quantity",
         )
         yield Check(
             "values at a bound", len(self.at_bound), "", 0.0, np.inf, cut(self.at_bound), "widen the bounds"
@@ -141,7 +141,7 @@ class ParameterFit(Judged, ShowsBlocks):
                 "",
                 2.0,
                 10.0,
-                advice="sigma is wrong, or the model cannot say what was measured",
+                advice="sigma is wrong, or the model cannot reproduce the measurements",
             )
         yield Check(
             "gap between pieces of a run", self.joints, "of the values", 1e-4, 1e-2, advice="more iterations"

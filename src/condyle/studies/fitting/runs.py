@@ -116,7 +116,7 @@ class _Pieces(Prepared):
         plain = all(type(b.mobilizer).N is Mobilizer.N for b in system.bodies)
         if (shots > 1 or self.free) and (not plain or len(system.constraints)):
             raise DescriptionError(
-                f"{what}: states of this system are sought in its coordinates, which must be independent and "
+                f"{what}: states of this system are fitted in its coordinates, which must be independent and "
                 "have speeds as their rates: no quaternions, no constraints (shots=1, free=())"
             )
         cuts = np.linspace(0, len(self.t) - 1, shots + 1).round().astype(int)

@@ -281,7 +281,7 @@ def gait_cycles(
     for k, (own, marked) in enumerate(zip(tables, several, strict=True)):
         if not isinstance(own, Table) or not isinstance(marked, GaitEvents):
             raise DescriptionError(
-                f"gait_cycles: expected cd.Tables and what cd.gait_events gives, got {type(own).__name__} and "
+                f"gait_cycles: expected cd.Tables and results of cd.gait_events, got {type(own).__name__} and "
                 f"{type(marked).__name__}"
             )
         if set(own.names) != set(first.names):
@@ -347,6 +347,6 @@ def _normalized(
         warn(
             f"gait_cycles: {', '.join(k for k, x in given.items() if x is not None)}: no column has a unit that it divides, "
             f"and nothing is normalized; units are {', '.join(sorted({u or 'not known' for u in units}))}: "
-            "table.with_units(...) says them"
+            "table.with_units(...) sets them"
         )
     return np.array(factors), names

@@ -65,7 +65,7 @@ class FunctionBasedFit(JointFit):
     independent: str | None = None
 
     def report(self) -> str:
-        """What was fitted and how well, and which function is best as the coordinate, as text."""
+        """A report of the fit, its quality, and the ranking of functions as the coordinate, as text."""
         return super().report() + "\n  " + table_of(self.candidates).replace("\n", "\n  ")
 
 

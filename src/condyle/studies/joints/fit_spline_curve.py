@@ -21,6 +21,7 @@ from condyle.arrays import Array, is_whole, real
 from condyle.errors import DescriptionError
 from condyle.integrate.progress import check_progress, shown
 from condyle.mobilizers import SplineCurve
+from condyle.native.machine.notice import announced
 from condyle.spatial import Metric
 from condyle.status import Outcome, Status
 from condyle.studies.joints.curve_least_squares import (
@@ -65,6 +66,7 @@ FIRST_N = 10
         "period": "it is domain=(low, high)",
     }
 )
+@announced
 def fit_spline_curve(
     frames: FrameData,
     q: ArrayLike | None = None,

@@ -28,6 +28,7 @@ from condyle.errors import DescriptionError, warn
 from condyle.mobilizers import SplineSurface
 from condyle.mobilizers.spline_surface import AXES
 from condyle.mobilizers.surface_splines import axes_of
+from condyle.native.machine.notice import announced
 from condyle.presentation import cut
 from condyle.spatial import Metric, Transform, euler_from_rotation
 from condyle.studies.joints.measured_frames import FrameData, check_frames
@@ -57,6 +58,7 @@ RELATED = 0.5
         "closed": "fits are open; cd.SplineSurface(values, closed=True) repeats",
     }
 )
+@announced
 def fit_spline_surface(
     frames: FrameData,
     q: ArrayLike | None = None,

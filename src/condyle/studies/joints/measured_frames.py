@@ -1,4 +1,4 @@
-"""Frames of one bone in another, as they were measured, and the checks that every fit makes of them.
+"""Measured frames of one bone in another, and the checks of every fit.
 
 X_FM(k) is the pose of the moving bone's frame M in the fixed bone's frame F at sample k. What can be repaired
 is repaired with a warning (rotations with few digits, samples that are missing); what cannot be right raises
@@ -28,7 +28,7 @@ little more. Beyond, the numbers are something else."""
 EXACT = 1e-9
 """Below this R is used as it is: the tolerance of Transform."""
 FAR = 10.0
-"""[m] No bone is so far from its neighbor: such positions are in millimeters."""
+"""[m] Positions beyond this distance are probably in millimeters."""
 LARGEST_STEP = np.deg2rad(170.0)
 """Above this the rotation from one frame to the next has no safe direction: 181 degrees are -179."""
 WEIGHT = 0.1
@@ -41,7 +41,7 @@ SHUFFLED, MANY = 0.6, 12
 """Frames in no order have steps that are this part of the distance between any two, or more; in order it is
 about 3 / n, so that it shows from so many frames on."""
 APART = 0.2
-"""Poses at one q that are so far apart, of the extent of the motion, are no function of q."""
+"""Fraction of the extent of the motion above which poses at one q are not a function of q."""
 
 Indices = NDArray[np.intp]
 
@@ -488,7 +488,7 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
     turned = float(turns(R[order[:1]], R).max()) if len(q) else 0.0
     if (share := _step_share(R, p, order)) > SHUFFLED:
         warn(
-            f"{who}: q says little of the pose: frames that are neighbors in q are {share:.2g} times as far "
+            f"{who}: q does not determine the pose: frames that are neighbors in q are {share:.2g} times as far "
             "from each other as any two. Is it the right column, and in the order of the frames? Or noise is "
             "as large as the motion"
         )

@@ -37,8 +37,8 @@ class JointFit(Display, Judged):
         residuals: per frame: coordinates, `angle` [deg] and `distance` [mm] from the joint's frame to the
             measured one, and `size` [mm], both together in the metric.
         metric: how angles count against distances.
-        status: "finished", or what was left to do. Equal to a `cd.Status` too.
-        notes: sentences on what was chosen on the way.
+        status: "finished", or what remained. Equals a `cd.Status` too.
+        notes: sentences on choices of the fit.
         steps: what every iteration did; None if there were none.
         cross_validation: error at frames that were left out, for every choice that was tried; None if there
             was nothing to choose.
@@ -257,7 +257,7 @@ class JointFit(Display, Judged):
         return figure
 
     def report(self) -> str:
-        """What was fitted and how well, as text."""
+        """A report of the fit and its quality, as text."""
         table, rates = self.residuals, self.rates()
         nu = self.mobilizer.nu
         lines = [

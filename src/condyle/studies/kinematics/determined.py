@@ -96,7 +96,7 @@ def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
 
 
 def _measured(tasks: Tasks) -> Mask:
-    """What has a weight in each frame: markers, sensors, coordinates, other goals, shape (T, n)."""
+    """Data with a weight in each frame: markers, sensors, coordinates, other goals, shape (T, n)."""
     T = len(tasks.t)
     parts = [part.weights > 0 for part in (tasks.markers, tasks.sensors) if part is not None]
     parts += [(np.isfinite(value) & (weight > 0))[:, None] for value, weight in tasks.coordinates.values()]
@@ -112,11 +112,11 @@ def determine(
     longest: float,
     solve: SolveEach,
 ) -> tuple[Frames, Determined]:
-    """The frames with gaps filled, and what is known of each coordinate.
+    """The frames with gaps filled, and the knowledge of each coordinate.
 
     Args:
-        frames: what was found.
-        tasks: what was followed.
+        frames: the solution.
+        tasks: that were followed.
         kinds: of `samples`.
         normal: matrices of its frames.
         longest: gap that is filled [s].

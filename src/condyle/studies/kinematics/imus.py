@@ -186,7 +186,7 @@ def calibrate_imus(
 
 
 def sensor_data(who: str, orientations: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
-    """Times (T,), names (n,) and R_WS (T, n, 3, 3) of what was measured, NaN where nothing was."""
+    """Measured times (T,), names (n,) and R_WS (T, n, 3, 3), NaN where missing."""
     if isinstance(orientations, Table):
         time, given = orientations.time, {}
         for first in orientations.names:
@@ -262,7 +262,7 @@ def _bodies(system: System, names: Sequence[str], given: Mapping[str, str] | Non
             cut(names),
             moving,
             "a sensor is on the body whose name "
-            "it has, perhaps with _imu at its end; bodies={sensor: body} says otherwise",
+            "it has, perhaps with _imu at its end; else give bodies={sensor: body}",
         )
     return out
 
@@ -314,7 +314,7 @@ def sensor_tasks(
     """Times (T,), and the sensors that were measured and have a place, with their weights.
 
     Args:
-        times_given: what the user gave for times.
+        times_given: the user's times.
         of_markers: times of markers that are followed too, which must be the same.
     """
     who, own = "inverse_kinematics", isinstance(orientations, Table)

@@ -99,12 +99,12 @@ def inverse_kinematics(
             do, with their angle [rad] for the distance.
         imus: where the sensors sit: `condyle.studies.kinematics.calibrate_imus(system, ...)`.
         orientation_weights: {sensor: weight}, as `weights`.
-        names: what the model calls markers of the data, {name in the data: name in the model}.
+        names: markers of the data with other names in the model, {name in the data: name in the model}.
         stations: other places of markers on their bodies [m], {marker of the model: (3,)}: they are data of
             the machine code, so that one system follows markers of several subjects, whose sizes are
             Parameters of the state.
         goals: more goals from `cd.goals`, with their own weights.
-        t: times [s], shape (T,), where markers or orientations have none of their own.
+        t: times [s], shape (T,), if markers or orientations have none.
         state: the pose to start from, with its parameters and locks; `system.state()` by default.
         locked: names of speeds that do not take part.
         limits: by default coordinates that are clamped, `cd.Coordinate(..., clamped=True)`, stay in their
@@ -184,7 +184,7 @@ def follow_tasks(
     the other, and each from a pose of its own.
 
     Args:
-        tasks: what is followed.
+        tasks: to follow.
         start: the state of the first frame.
         within: ranges of coordinates.
         longest: gaps that are filled [s].
@@ -254,7 +254,7 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
     )
     if gaps:
         warn(
-            f"{WHO}: what was measured does not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
+            f"{WHO}: the measurements do not determine {gap_text(gaps)}. Gaps of up to fill_gaps = "
             f"{longest:g} s are filled, if frames before and after determine the coordinate. Fill those of "
             "the markers, give the coordinate a value with a small weight by coordinates=, or lock it; see "
             f"result.gaps{strange}",
@@ -265,7 +265,7 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
     # sensors of orientation tell no lengths
     if held := [name for name in result.held if not (sensed and units[name] == "m")]:
         warn(
-            f"{WHO}: no marker or sensor tells {cut(held)} in any frame: the value of the start stays. Lock "
+            f"{WHO}: no marker or sensor determines {cut(held)} in any frame: the initial value is kept. Lock "
             f"it by locked= if that is meant, or give a value by coordinates={strange if not gaps else ''}",
             RuntimeWarning,
         )

@@ -98,7 +98,7 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     Attributes:
         frames: the configurations, as `cd.assemble_frames` gives them.
-        tasks: what was followed.
+        tasks: that were followed.
         undetermined: where the markers and sensors of a frame do not determine a coordinate, shape (T, nq),
             in the order of `motion`.
         filled: where a coordinate was interpolated because its frame does not determine it, shape (T, nq).
@@ -165,7 +165,7 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     @cached_property
     def marker_positions(self) -> Markers:
-        """Where the model has the markers that were followed, in the order of the data."""
+        """Positions of the model's markers that were followed, in the order of the data."""
         return Markers(self.time, self._names, self._places)
 
     @property
@@ -174,7 +174,7 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     @cached_property
     def _places(self) -> Array:
-        """Where the model has its markers, shape (T, n, 3)."""
+        """Positions of the model's markers, shape (T, n, 3)."""
         markers = self.tasks.markers
         return np.zeros((len(self), 0, 3)) if markers is None else markers.places(self._at)
 

@@ -66,7 +66,7 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
 
     Args:
         state: from which it was found.
-        tasks: what is followed.
+        tasks: to follow.
         found: all frames.
         solve: runs tasks from a state over some frames.
     """
@@ -84,7 +84,7 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
             start = next(others, None)
         if start is None:
             return best
-        with warnings.catch_warnings(action="ignore"):  # the run over all frames says it again
+        with warnings.catch_warnings(action="ignore"):  # the run over all frames repeats them
             tried = solve(tasks, start, slice(i, i + 1))
         cost, turn = float(tried.info[0, INFO.index("cost")]), _turned(state, tried.q[0])
         lower = cost < (GAIN * least if least < np.inf else np.inf)
@@ -142,7 +142,7 @@ def _angles(system: System) -> NDArray[np.bool_]:
 
 
 def _likely(state: State, tasks: Tasks, i: int, q: Array) -> Iterator[State]:
-    """The pose moved as a whole, and what was found without whole turns."""
+    """The pose moved as a whole, and the solution without whole turns."""
     yield aligned(state, tasks, i)
     turns = 2 * np.pi * np.round((q - state.q) / (2 * np.pi))
     yield state.replace(q=np.where(_angles(state.system), q - turns, q))

@@ -33,8 +33,8 @@ FAR, WORSE = 0.03, 3.0
 """A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse
 than others if it is so many times farther than the farthest is in the median."""
 NEARER, REST, ALL = 0.25, 0.5, 0.7
-"""What the squares of errors fall to, at most; the part of the pair's squares by which all fall at least; and
-what all fall to then."""
+"""Largest fraction to which the squares of errors fall; fraction of the pair's squares by which the total
+falls at least; and fraction of the total that then remains."""
 CLOSER = 0.5
 """Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
 CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
@@ -83,8 +83,8 @@ def find_swaps(
     """Suspected pairs.
 
     Args:
-        frames: what was found.
-        tasks: what was followed.
+        frames: the solution.
+        tasks: that were followed.
         places: of the markers on the model [m], shape (T, n, 3).
         errors: distances of the markers from there [m], shape (T, n), NaN where one was not seen.
         solve: runs tasks from a state over some frames.
@@ -131,7 +131,7 @@ class _Search:
         y: measured positions, shape (T, n, 3), NaN where one was not seen.
         x: places on the model, same shape.
         errors: distances, shape (T, n).
-        far: what is far away [m].
+        far: distance that counts as far [m].
     """
 
     def __init__(
@@ -272,7 +272,7 @@ class _Search:
         return found.q[0], x
 
     def _places(self, frames: Frames) -> Array:
-        """Of the markers in some frames, shape (k, n, 3)."""
+        """Positions of the markers in some frames, shape (k, n, 3)."""
         return self.markers.places(Configurations(frames.system, frames.q, frames._tail))
 
     def _exchanged(self, order: Order, rows: NDArray[np.intp]) -> Tasks:

@@ -5,12 +5,12 @@ and w(t) the weights, a frame has the cost that OpenSim's tools have,
 
     sum_m w_m |e_m|^2 / (2 W_m)  +  sum_s w_s phi_s^2 / (2 W_s)  +  sum_c w_c (q_c - v_c)^2 / 2            (1)
 
-where W_m and W_s are the sums of w_m and w_s over what was measured in that frame. So the first two terms are
+where W_m and W_s are the sums of w_m and w_s over the measurements of that frame. So the first two terms are
 weighted means: ten times the weights of all markers change nothing, and a coordinate of weight w_c is worth
-as much as w_c markers that have all the weight. What is NaN was not measured: it has no weight.
+as much as w_c markers that have all the weight. NaN means not measured, without weight.
 
-What users give to `cd.inverse_kinematics` becomes tasks: names are matched, weights and targets are brought to
-the times of the frames, and what does not fit raises an error.
+Arguments of `cd.inverse_kinematics` become tasks: names are matched, weights and targets are interpolated to
+the times of the frames, and invalid ones raise an error.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class MarkerTasks:
         ]
 
     def places(self, at: Configurations) -> Array:
-        """Where the model has them, shape (T, n, 3)."""
+        """Their positions in the model, shape (T, n, 3)."""
         return at.station_positions(self.bodies, self.stations)
 
 
@@ -125,7 +125,7 @@ class Tasks:
         markers: see there.
         sensors: see there.
         coordinates: {name: (values, weights)}, shapes (T,).
-        others: goals that are added as they are.
+        others: further goals.
     """
 
     system: System
@@ -180,7 +180,7 @@ HELD, MOVED = 5, 0.02
 
 
 def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
-    """Times (T,), names (n,) and positions (T, n, 3) of what was measured."""
+    """Measured times (T,), names (n,) and positions (T, n, 3)."""
     if isinstance(markers, Mapping):
         names = tuple(map(str, markers))
         if not names:
@@ -201,7 +201,7 @@ def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
     elif all(hasattr(markers, name) for name in ("time", "names", "positions")):
         names, positions = tuple(markers.names), np.asarray(markers.positions, dtype=float)
         if t is not None:
-            raise DescriptionError(f"{WHO}: t: these markers have times of their own; leave t out")
+            raise DescriptionError(f"{WHO}: t: these markers have their own times; omit t")
         time = times(markers.time, len(positions))
     else:
         path = isinstance(markers, str) or hasattr(markers, "__fspath__")
@@ -212,7 +212,7 @@ def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
         )
     if np.isinf(positions).any():
         k = int(np.argwhere(np.isinf(positions))[0][1])
-        raise ShapeError(f"{WHO}: marker {names[k]!r} has infinite positions; NaN marks what was not seen")
+        raise ShapeError(f"{WHO}: marker {names[k]!r} has infinite positions; NaN marks missing values")
     return time, names, positions
 
 
@@ -314,7 +314,7 @@ def _matched(
 
 
 def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None) -> list[str]:
-    """What the model calls the markers of the data."""
+    """Names in the model of the markers of the data."""
     if names is None:
         return list(data)
     if not isinstance(names, Mapping):

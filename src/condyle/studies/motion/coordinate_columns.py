@@ -22,7 +22,7 @@ LARGEST = float(np.finfo(float).max)
 MANY = 3
 """Angles are in degrees if this many, and half of all, are more than a turn away from zero."""
 SMALL = 0.5
-"""Angles that move by more than this, and stay within pi, look like radians."""
+"""Angles that move by more than this, within pi, are probably radians."""
 FAR = 200.0
 """[m] Lengths without a unit that go farther are likely millimeters."""
 LOOKS = 20
@@ -130,7 +130,7 @@ class CoordinateColumns:
         return x, least, most, inside
 
     def warn_of_degrees(self) -> None:
-        """Warn if angles without a unit are taken as radians."""
+        """Warn if angles without a unit are read as radians."""
         if bare := self.bare:
             warn(
                 f"motion: nothing says whether {', '.join(bare[:3])}{', ...' * (len(bare) > 3)} "
@@ -140,7 +140,7 @@ class CoordinateColumns:
 
     def warn_of_range(self, least: Array, most: Array, inside: bool) -> bool:
         """Warn about angles that are whole turns outside the coordinate's range: most likely degrees.
-        Returns whether angles that were taken for radians are likely degrees.
+        Returns whether angles that were read as radians are likely degrees.
 
         Args:
             least: value of each coordinate, shape (n,).

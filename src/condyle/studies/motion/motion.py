@@ -282,7 +282,7 @@ class Motion(ExplainsCalls, States[State]):
 
     @property
     def time(self) -> NDArray[np.float64]:
-        """The same as `t`."""
+        """Alias of `t`."""
         return self.t
 
     @property
@@ -500,7 +500,7 @@ def _refuse_missing(system: System, table: Table, missing: list[int]) -> None:
     error = UnknownNameError("column", names[0], [])
     error.message = (
         f"motion: the table has no column {names[0]!r}, a coordinate of the "
-        f"system{more}.{similar} Its columns: {cut(table.names)}. A coordinate that stays is a "
+        f"system{more}.{similar} Its columns: {cut(table.names)}. A constant coordinate is a "
         "column of one value"
     )
     error.near = near

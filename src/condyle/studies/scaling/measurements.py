@@ -24,7 +24,7 @@ class Measurement(ExplainsCalls):
     """A measure of a subject: the mean of some distances between markers, by which some bodies are scaled.
 
     Args:
-        name: what it measures, "thigh".
+        name: of the measured segment, "thigh".
         pairs: two markers each, [("R.ASIS", "R.Knee.Lat"), ...].
         bodies: names of the bodies that it scales along all axes, or {name: axes}, such as {"torso": "y"}.
     """

@@ -63,12 +63,12 @@ class Posture:
         return R @ np.ravel(numbers_at(station)) + p
 
     def station(self, body: str, place: Array) -> Array:
-        """Where a point of ground is on a body [m], shape (3,)."""
+        """A point of ground in the frame of a body [m], shape (3,)."""
         R, p = self._poses[body]
         return R.T @ (place - p)
 
     def markers(self) -> dict[str, Array]:
-        """Where the markers are in ground [m]."""
+        """Positions of the markers in ground [m]."""
         return {
             n: self.point(m.body, m.station) for n in self.system.markers for m in (self.system.marker(n),)
         }
@@ -86,7 +86,7 @@ class Posture:
             if np.isfinite(each).all():
                 parts = iter(each.tolist())
                 return [sum(islice(parts, len(x.spans)), float(x.constant)) for x in paths.values()]
-        # the operator says what is wrong with a path; it takes all of them
+        # the operator reports errors of a path; it takes all of them
         state = self.system.copy().state().replace(q=self.q)
         known = dict(zip(self.system.paths, state.path_lengths().tolist(), strict=True))
         return [known[name] for name in paths]
@@ -114,7 +114,7 @@ class Posture:
         return out
 
     def _part(self, leaf: Leaf) -> Array:
-        """What a span asks for, as numbers, shape (size,)."""
+        """Values of the quantities of a span, shape (size,)."""
         match leaf:
             case StationPosition():
                 return self.point(leaf.body, leaf.station)

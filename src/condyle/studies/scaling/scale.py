@@ -14,6 +14,7 @@ from condyle.arrays import Array
 from condyle.errors import DescriptionError, UnknownNameError, warn
 from condyle.io.markers import Markers
 from condyle.laws.factors import BodyFactors, grows, is_symbolic
+from condyle.native.machine.notice import announced
 from condyle.presentation import cut
 from condyle.studies.kinematics.inverse_kinematics import inverse_kinematics
 from condyle.studies.kinematics.result import InverseKinematics
@@ -39,6 +40,7 @@ BEYOND, HEAVY = 3.0, 20.0
         "scale_factors": "it is factors=",
     }
 )
+@announced
 def scale(
     system: System,
     markers: Markers | None = None,
@@ -58,7 +60,7 @@ def scale(
     """A system of the size and mass of a subject, as OpenSim's ScaleTool makes one.
 
     Each body gets factors along its axes: the mean of measured over model distances of a Measurement's pairs
-    of markers, in the default pose, or numbers that you give. What is fixed to a body is scaled by them:
+    of markers, in the default pose, or given numbers. Everything fixed to a body is scaled by them:
     frames of joints, translations of joints (by the factors of the parent, or of the child if the joint is
     reversed), mass center,
     mass and inertia, points and surfaces of paths, stations of forces and constraints, markers, geometry.
@@ -69,7 +71,7 @@ def scale(
     that is not fixed moves to where it was seen.
 
     Args:
-        system: what is scaled; it is not changed.
+        system: to scale; it is not changed.
         markers: of a static trial, `cd.read_markers("static.trc")`.
         measurements: `Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...,
             of `condyle.studies.scaling`.
@@ -114,7 +116,7 @@ def scale(
         )
     if not system.markers and (measurements or place):
         raise DescriptionError(
-            "scale: the model has no markers: there is nothing to measure or to place; "
+            "scale: the model has no markers to measure or to place; "
             "cd.read_osim(path, add='markers.xml') adds those of an OpenSim marker set, "
             "system.add_marker(name, body, station) one of yours"
         )
@@ -184,7 +186,7 @@ def _factors(
     order: tuple[str, ...],
     time: Any,
 ) -> tuple[dict[str, Array], list[Measured]]:
-    """Factors of all bodies, and what was measured."""
+    """Factors of all bodies, and the measurements."""
     s = {name: np.ones(3) for name in ("ground", *(b.name for b in system.bodies))}
     by_hand, measured = manual(system, given), []
     places = start().markers() if measurements else {}
@@ -279,7 +281,7 @@ def _resized(
     pairs = [
         (law, others.get(n, law)) for laws, others in rooms for n, law in laws.items() if id(law) in known
     ]
-    grown._tree.fitting = {id(x): x for pair in pairs for x in pair}  # names are what they were
+    grown._tree.fitting = {id(x): x for pair in pairs for x in pair}  # names are unchanged
     new = grown.copy(
         forces=forces,
         constraints=constraints,
@@ -380,9 +382,7 @@ def _placed(
         stations[name] = at.station(m.body, average[name])
     left = [name for name in system.markers if name not in markers.names]
     if left:
-        notes.append(
-            f"markers that the data does not have stay where scaling brought them: {', '.join(left)}"
-        )
+        notes.append(f"markers missing in the data keep their scaled positions: {', '.join(left)}")
     unknown = [name for name in markers.names if name not in system.markers]
     if unknown:
         notes.append(f"markers of the data that the model does not have: {', '.join(unknown)}")
