@@ -103,7 +103,7 @@ class Interpreted:
                 return replace(node, f=with_data, ins=(*node.ins, name))
             case While() | If() | Scan():
                 return replace(node, body=self._closed(node.body))
-        return [self._closed(each) for each in node] if isinstance(node, Sequence) else node
+        return [self._closed(each) for each in node] if isinstance(node, Sequence) else node  # type: ignore[arg-type]
 
 
 class _Interpreter:
