@@ -134,7 +134,7 @@ def test_short_texts_need_no_machine_code(monkeypatch, tmp_path):
     """Nothing is compiled for a short file, and its numbers are those that the other parser reads."""
     monkeypatch.setattr(number_parser, "SHORT", 100_000)
     monkeypatch.setattr(number_parser, "_made", [])
-    monkeypatch.setattr(number_parser.kept, "loaded", lambda key, load: None)  # an empty cache
+    monkeypatch.setattr(number_parser.disk_cache, "loaded", lambda key, load: None)  # an empty cache
     monkeypatch.setattr(number_parser, "_write", lambda b: pytest.fail("it was compiled"))
     path = tmp_path / "short.csv"
     path.write_text("time,x\n0,1.5\n0.1,-2e-3\n")

@@ -34,7 +34,7 @@ class Squared(Composed):
     def parts(self) -> Sequence[Leaf]:
         return StationPosition(self.a, self.p_a), StationPosition(self.b, self.p_b)
 
-    def of(self, *y: ca.SX) -> ca.SX:
+    def expression(self, *y: ca.SX) -> ca.SX:
         return ca.sumsqr(y[1] - y[0])
 
 

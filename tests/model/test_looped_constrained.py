@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.constraints.solve.multipliers import LINES
 from tests.constraints.rig import EVERY, rig, state
 from tests.model.test_looped import OF_CONSTRAINTS, compare
 
@@ -87,10 +88,10 @@ def given_of(system: cd.System) -> dict[str, np.ndarray]:
     q = np.stack(
         [
             system.compiled.normalized(system.defaults()[0] + rng.uniform(-0.3, 0.3, system.nq))
-            for _ in range(2)
+            for _ in range(3)
         ]
     )
-    more = {name: rng.uniform(-1, 1, (2, system.nu)) for name in ("u", "tau")}
+    more = {name: rng.uniform(-1, 1, (3, system.nu)) for name in ("u", "tau")}
     return {"q": q, **more, "tail": system.compiled.tail(t=0.2)}
 
 
@@ -114,3 +115,33 @@ def test_runs(monkeypatch, integrator):
     assert ends[0][0] == ends[1][0]
     for x, y in zip(ends[0][1:], ends[1][1:], strict=True):
         np.testing.assert_allclose(x, y, rtol=0, atol=1e-10)  # roundings of some hundred evaluations
+
+
+def braided(branches: int = 3, n: int = 6) -> cd.System:
+    """Branches of all sorts of joints on a base that moves, with constraints within and between them: more
+    equations than a straight line solves."""
+    system, rng = cd.System(gravity=(0, -9.81, 0)), np.random.default_rng(4)
+    body = {"mass": 1.0, "com": (0, -0.2, 0), "inertia": (0.02, 0.01, 0.02)}
+    system.add_body("base", mobilizer=cd.Free(), **body)
+    joints = cd.Pin, cd.Universal, cd.Weld, cd.Ball, cd.Pin, cd.Slider
+    for k in range(n):  # in turns: the branches' numbers are mixed
+        for b in range(branches):
+            X_PF = cd.Transform(np.eye(3), tuple(rng.uniform(-0.3, 0.3, 3)))
+            system.add_body(f"{b}_{k}", f"{b}_{k - 1}" if k else "base", joints[(k + b) % 6](), X_PF, **body)
+    for b in range(branches):
+        ends = f"{b}_{n - 1}", f"{(b + 1) % branches}_{n - 2}"
+        system.add_constraint(
+            f"ball{b}", cd.constraints.Ball(ends[0], (0.1, 0, 0), "base", (0.2 * b, -1.0, 0))
+        )
+        system.add_constraint(f"rod{b}", cd.constraints.Rod(ends[0], (0, 0, 0), ends[1], (0, 0, 0), 1.0))
+    for name in ("0_2", "2_1", "1_1"):
+        system.add_constraint(name, cd.constraints.PointInPlane("ground", (0, 1, 0), 0.1, name, (0, 0.1, 0)))
+    return system
+
+
+@pytest.mark.parametrize("how", ["interpreted", "scalar", "lanes"])
+@pytest.mark.parametrize("name", ["constraint_matrix", "forward_dynamics", "position_change"])
+def test_many_equations_are_one_product(name, how):
+    system = braided()
+    assert system.compiled.model.equations() > LINES
+    compare(system, name, how, given_of(system) | {"weights": np.ones(system.nu)}, SAME)

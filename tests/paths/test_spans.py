@@ -52,7 +52,7 @@ def test_one_serves_for_all_of_a_signature():
 
     def length(span: Span) -> float:
         at = [part.shaped(ca.SX(ca.DM(x))) for part, x in zip(span.parts, y, strict=True)]
-        out = span.of(span.rows(*at), *at)
+        out = span.expression(span.rows(*at), *at)
         return float(Closure("length", [numbers], [out]).at(b.numbers)[0].item())
 
     assert length(twin) == length(b)

@@ -7,7 +7,7 @@ import condyle as cd
 from condyle.personal.anthropometry import size_prior, survey
 from condyle.personal.followed import _flipped, _unwound
 from condyle.personal.landmarks import kind_by_name
-from condyle.personal.marker_fit import MarkerFit
+from condyle.personal.marker_fit import BEYOND, MarkerFit
 from condyle.personal.sized_system import sized
 from tests.personal import rig
 
@@ -70,6 +70,28 @@ def test_sums_by_body_are_those_by_marker(problem, constrained):
             assert b is None
         else:  # rounding of sums that are taken in another order
             np.testing.assert_allclose(b, a, rtol=0, atol=1e-12 * max(np.abs(a).max(), 1.0))
+
+
+def test_angles_beyond_their_range(problem):
+    """Costs of a normal distribution just beyond, hardly any more far beyond, none inside; their slope and weight."""
+    fit, q, theta = problem
+    part, j = fit.frames(slice(None)), fit.system.coordinates.index("ankle_r")
+    low, high = (np.full(q.shape[1], x) for x in (-np.inf, np.inf))
+    low[j], high[j] = -0.1, 0.3
+    part.limits, part.pose_share = (low, high), np.array([1.0, 1.0, 0.5, 1.0])
+    part.constrained, at = False, q.copy()
+    at[:, j] = 0.2, 0.31, 0.31, -1.5
+    quadratic = 0.5 * (fit.q_precision * (at - fit.q_mean) ** 2).sum(axis=1)
+    extra = part.pose_costs(at, theta) - quadratic
+    assert extra[0] == 0 and extra[1] == pytest.approx(0.5 * (0.01 / BEYOND) ** 2, rel=0.01)
+    assert (
+        extra[2] == pytest.approx(extra[1] / 2) and 5 < extra[3] < 10
+    )  # nats; a normal distribution says 129
+    h = 1e-6 * (np.arange(q.shape[1]) == j)
+    slope = (part.pose_costs(at + h, theta) - part.pose_costs(at - h, theta)) / 2e-6
+    grad, held = part.pose_weights(at, 0.0)
+    np.testing.assert_allclose(grad[:, j], slope, rtol=1e-6)
+    assert (held > 0).all() and held[3, j] < held[1, j]
 
 
 def test_frames_that_flipped():

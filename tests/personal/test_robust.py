@@ -212,6 +212,45 @@ def test_masses_stay_without_forces(model, recording):
     assert found.system.body("femur_r").mass == pytest.approx(80 * share)
 
 
+def test_elbows_bend_forward():
+    """A nearly straight arm, whose markers hardly tell an elbow from its mirror image with the upper arm turned by half
+    a turn: ranges do. Without them the upper arm turns by 4.3 rad."""
+    model = lambda sizes=None: _with_an_arm(rig.generic(sizes))
+    true, t = model(rig.SIZES), np.arange(60) / 60
+    q, names = rig.walk(true, t), list(true.coordinates)
+    q[:, names.index("elbow")] = 0.12 + 0.1 * np.sin(2 * np.pi * t)
+    q[:, names.index("arm_flexion")] = 0.2 + 0.2 * np.sin(2 * np.pi * t)
+    q[:, names.index("arm_rotation")] = -0.8
+    found = quiet(model(), rig.seen(true, t, q, np.random.default_rng(5))).motions[0]
+    assert found["elbow"].min() > -0.1
+    assert np.abs(found["arm_rotation"]).max() < np.pi / 2 + 0.2  # two standard deviations beyond its range
+
+
+def _with_an_arm(system):
+    """The rig with an upper arm of three angles and an elbow, and markers on shoulder, elbow and wrist."""
+    three = cd.FunctionBased(
+        ("arm_flexion", "arm_adduction", "arm_rotation"),
+        angles=(lambda a, b, c: a, lambda a, b, c: b, lambda a, b, c: c),
+        axes=("z", "x", "y"),
+    )
+    mass = {"mass": 2.0, "inertia": (0.01, 0.01, 0.01)}
+    half = (-np.pi / 2, np.pi / 2)
+    of = [cd.Coordinate(f"arm_{n}", range=half) for n in ("flexion", "adduction", "rotation")]
+    system.add_body("humerus_r", system.body("torso"), three, X_PF=(0, 0.4, 0.17), coordinates=of, **mass)
+    system.add_body(
+        "ulna_r",
+        system.body("humerus_r"),
+        cd.Pin(),
+        X_PF=(0, -0.29, 0),
+        coordinates=cd.Coordinate("elbow", range=(0.0, 2.6)),
+        **mass,
+    )
+    system.add_marker("R.Arm", "humerus_r", (0, -0.12, 0.0))
+    system.add_marker("R.Elbow", "humerus_r", (0, -0.29, 0.0))
+    system.add_marker("R.Wrist", "ulna_r", (0, -0.25, 0.0))
+    return system
+
+
 @pytest.mark.parametrize("own", [False, True])
 def test_a_coupler_of_a_translation(own):
     """A kneecap that glides on the thigh as the knee bends: with a function of OpenSim's couplers its way grows with the

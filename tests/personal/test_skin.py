@@ -95,12 +95,12 @@ def test_steps_of_frames_whose_markers_move_together(person):
     for k, seen in enumerate(p.seen):
         W = np.zeros_like(N)
         W[np.ix_(seen, seen)] = p.share[k] * np.linalg.inv(N[np.ix_(seen, seen)])
-        dq, Q, held = (x[k] for x in p.pose_weights(q, 0.0))
+        prior, held = (x[k] for x in p.pose_weights(q, 0.0))
         np.testing.assert_allclose(
             np.einsum("mai,mn,naj->ij", A[k], W, A[k]) + np.diag(held), H[k], rtol=1e-9, atol=1e-12 * H.max()
         )
         np.testing.assert_allclose(
-            np.einsum("mai,mn,na->i", A[k], W, e[k]) + Q * dq, g[k], rtol=1e-9, atol=1e-9 * np.abs(g).max()
+            np.einsum("mai,mn,na->i", A[k], W, e[k]) + prior, g[k], rtol=1e-9, atol=1e-9 * np.abs(g).max()
         )
     for j in np.flatnonzero(p.free):
         h = 1e-6 * (np.arange(len(p.free)) == j)

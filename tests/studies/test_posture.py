@@ -110,7 +110,7 @@ def test_whole_models(model):
 def test_equations_serve_all_models_of_a_process_and_the_next(monkeypatch, tmp_path):
     """Numbers are not part of them."""
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr("condyle.native.tables.kept._held", {})
+    monkeypatch.setattr("condyle.native.tables.expression_cache._held", {})
     made = []
     make = posture._length
     monkeypatch.setattr(posture, "_length", lambda span: made.append(1) or make(span))

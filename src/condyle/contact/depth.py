@@ -73,7 +73,7 @@ class Depth(ExplainsCalls, SurfacePair):
         meshes = any(getattr(surface, "by_points", False) for surface in (self.a, self.b))
         (check_foundation if meshes else check_pair)(self.a, self.b, "Depth")
 
-    def of(self, *y: SX) -> SX:
+    def expression(self, *y: SX) -> SX:
         return self.closest(*y).x
 
 

@@ -117,7 +117,7 @@ class Members:
             out |= {name: x for name, x in zip(names, columns.T, strict=True) if (x != x[0]).any()}
         return out
 
-    def some(self, i: np.ndarray) -> Members:
+    def subset(self, i: np.ndarray) -> Members:
         """The members with indices i (n,)."""
         return Members(
             self.t[i],
@@ -195,7 +195,7 @@ class AtTimes:
     t: np.ndarray
     y: np.ndarray
 
-    def some(self, i: np.ndarray) -> AtTimes:
+    def subset(self, i: np.ndarray) -> AtTimes:
         return AtTimes(self.t, self.y[i])
 
 
@@ -206,11 +206,11 @@ class EnsembleSteps:
     begin: np.ndarray
     rows: StepRows
 
-    def some(self, i: np.ndarray) -> EnsembleSteps:
+    def subset(self, i: np.ndarray) -> EnsembleSteps:
         count = np.diff(self.begin)[i]
         begin = np.concatenate([[0], np.cumsum(count)])
         here = np.repeat(self.begin[i] - begin[:-1], count) + np.arange(begin[-1])
-        return EnsembleSteps(begin, self.rows.some(here))
+        return EnsembleSteps(begin, self.rows.subset(here))
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +221,7 @@ class Runs:
     runs: tuple[Trajectory, ...]
     t: np.ndarray | None
 
-    def some(self, i: np.ndarray) -> Runs:
+    def subset(self, i: np.ndarray) -> Runs:
         return Runs(tuple(self.runs[k] for k in i), self.t)
 
 
@@ -388,8 +388,8 @@ class Ensemble(States[Trajectory], Judged):
             raise IndexError(f"no members are left; there are {len(self)}, from 0 to {len(self) - 1}")
         return replace(
             self,
-            members=self.members.some(i),
-            kept=self.kept.some(i),
+            members=self.members.subset(i),
+            kept=self.kept.subset(i),
             done=self.done[i],
             ended={name: values[i] for name, values in self.ended.items()},
             y_end=self.y_end[i],
@@ -415,7 +415,7 @@ class Ensemble(States[Trajectory], Judged):
         if isinstance(self.kept, EnsembleSteps):
             here = slice(*self.kept.begin[i : i + 2])
             if here.stop > here.start:
-                return self.kept.rows.some(here)
+                return self.kept.rows.subset(here)
         t, y = [np.array([start])], [self.members.y[[i]]]
         if isinstance(self.kept, AtTimes):
             inside = (self.kept.t > start) & (self.kept.t < end)

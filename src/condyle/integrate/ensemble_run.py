@@ -159,7 +159,7 @@ class EnsembleRun(ManyRuns):
         if not ensemble.done.all() or not len(again := self._jumping()):
             return ensemble
         made = native(ensemble.system, self.method)
-        runs = EachRun(self.members.some(again), *made, self.method, self.settings, self.times)
+        runs = EachRun(self.members.subset(again), *made, self.method, self.settings, self.times)
         return ensemble.with_runs(again, runs.go(count))
 
     def _jumping(self) -> np.ndarray:
@@ -319,7 +319,7 @@ class EachRun(ManyRuns):
         rows = traj.rows
         if self.times is None:
             everything = np.arange(len(rows.t))  # indices, not a slice: a copy
-            return replace(traj, rows=replace(rows.some(everything), cuts=rows.cuts))
+            return replace(traj, rows=replace(rows.subset(everything), cuts=rows.cuts))
         inside = self.times[(self.times > rows.t[0]) & (self.times < rows.t[-1])]
         last = len(traj) - 1
         alone = StepRows.alone(

@@ -98,7 +98,7 @@ class StepRows:
         """Length of the step that begins at row i [s], as the method took it."""
         return self.cuts[i][0] if i in self.cuts else float(self.t[i + 1] - self.t[i])
 
-    def some(self, here: Any) -> StepRows:
+    def subset(self, here: Any) -> StepRows:
         """Rows by a slice or by indices, all steps among them."""
         return StepRows(self.t[here], self.y[here], self.f[here], self.more[here], self.method)
 
@@ -108,7 +108,7 @@ class StepRows:
         here = slice(first, last, step)
         whole = self.whole and (step == 1 or len(range(first, last, step)) < 2)
         cuts = {k - first: cut for k, cut in self.cuts.items() if first <= k < last - 1} if whole else {}
-        return replace(self.some(here), cuts=cuts, whole=whole)
+        return replace(self.subset(here), cuts=cuts, whole=whole)
 
     @staticmethod
     def alone(t: np.ndarray, y: np.ndarray, method: Method, whole: bool = False) -> StepRows:

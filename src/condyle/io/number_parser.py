@@ -6,7 +6,7 @@ rounded once, as Python's float(text) is:
     w < 2^53, |q| <= 22:   w 10^q or w / 10^-q, both exact (Clinger 1990)                                  (1)
     else                   the upper bits of w T_q, T_q the first 128 bits of 5^q (Lemire 2021)            (2)
 
-Machine code is made for a long text, and then kept. Where (2) cannot decide the rounding, or the text is not plain (NaN, a line with another number of cells,
+Machine code is made for a long text, and then cached. Where (2) cannot decide the rounding, or the text is not plain (NaN, a line with another number of cells,
 empty cells unless gaps are allowed), the result is None, and the caller uses another parser.
 """
 
@@ -24,7 +24,7 @@ import condyle.settings as settings
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, BYTE, DOUBLE, LONG, POINTER, Value
-from condyle.native.machine import cache as kept
+from condyle.native.machine import cache as disk_cache
 from condyle.native.machine.jit import Library
 
 EXACT, FARTHEST, DIGITS = 22, 100, 19
@@ -100,7 +100,7 @@ def _kernel(make: bool) -> Any:
 def _read(make: bool) -> Any:
     """read(text, start, size, out, columns, separator, gaps, powers): how many rows; -1 where not all is plain."""
     key = "plain_numbers with gaps"
-    library = kept.loaded(key, lambda code, _: Library(code))
+    library = disk_cache.loaded(key, lambda code, _: Library(code))
     if library is None:
         if not make:
             return None
@@ -110,7 +110,7 @@ def _read(make: bool) -> Any:
         ) as b:
             _write(b)
         code = module.compile()
-        kept.store(key, code, {})
+        disk_cache.store(key, code, {})
         library = Library(code)
     size = ctypes.c_ssize_t
     address = ctypes.c_void_p

@@ -142,7 +142,7 @@ class Composed(Leaf):
         """Rows of look-ups and solvers at the shaped values of the parts, a column. None by default."""
         return ca.SX(0, 1)
 
-    def of(self, *y: SX) -> SX:
+    def expression(self, *y: SX) -> SX:
         """f, a column, of the shaped values of the parts, after the rows where there are some."""
         raise TypeError(f"{type(self).__name__} needs a function `of` its parts")
 
@@ -173,7 +173,7 @@ class Composed(Leaf):
         shaped = [p.shaped(v) for p, v in zip(parts, y, strict=True)]
         found = ca.densify(self.rows(*shaped))
         rows = ca.SX.sym("rows", found.numel())
-        x = ca.densify(self.of(*([rows] if rows.numel() else []), *shaped))
+        x = ca.densify(self.expression(*([rows] if rows.numel() else []), *shaped))
         at, rate, bias = (ca.vertcat(*v) for v in (y, ydot, yddot))
         given = [rows, *y]
 

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from condyle.native.machine import cache as kept
+from condyle.native.machine import cache as disk_cache
 from condyle.records import dataclass
 
 Whole = NDArray[np.int64]
@@ -83,12 +83,12 @@ def _found(key: str, n: int, rows: Whole, columns: Whole) -> FrontTree:
         parts = np.split(np.frombuffer(code, np.int64), np.cumsum(facts["sizes"])[:-1])
         return FrontTree(n, *_ten(parts), *facts["totals"])
 
-    found = kept.loaded(key, load)
+    found = disk_cache.loaded(key, load)
     if found is None:
         found = _built(n, rows, columns)
         arrays = [getattr(found, name) for name in _ARRAYS]
         facts = {"sizes": [len(x) for x in arrays], "totals": [found.entries, found.stack]}
-        kept.store(key, b"".join(x.tobytes() for x in arrays), facts)
+        disk_cache.store(key, b"".join(x.tobytes() for x in arrays), facts)
     return found
 
 

@@ -28,7 +28,7 @@ from condyle.arrays import Array
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, LONG, POINTER, VOID, Value
-from condyle.native.machine import cache as kept
+from condyle.native.machine import cache as disk_cache
 from condyle.native.machine import jit
 from condyle.native.machine.jit import Library
 from condyle.nlp.front_tree import FrontTree
@@ -122,10 +122,10 @@ def _code(name: str) -> Any:
 @cache
 def _functions() -> dict[str, Any]:
     key = f"fronts {jit.register_width()}"
-    library = kept.loaded(key, lambda code, _: Library(code))
+    library = disk_cache.loaded(key, lambda code, _: Library(code))
     if library is None:
         code = _written().compile()
-        kept.store(key, code, {})
+        disk_cache.store(key, code, {})
         library = Library(code)
     P, D = ctypes.c_void_p, ctypes.c_double
     kinds = {"factor": ctypes.CFUNCTYPE(ctypes.c_int64, P, D, D), "solve": ctypes.CFUNCTYPE(None, P, P, P)}

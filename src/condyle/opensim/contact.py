@@ -15,7 +15,7 @@ from condyle.contact.surfaces import ContactSurface
 from condyle.contact.triangles import Triangles
 from condyle.errors import DescriptionError
 from condyle.forces import Force
-from condyle.opensim import looked
+from condyle.opensim import accessed_files
 from condyle.opensim.element import Element
 from condyle.opensim.geometry import mesh_file
 from condyle.opensim.reading import Reading
@@ -107,7 +107,7 @@ def mesh(reading: Reading, element: Element) -> contact.Mesh:
     if not name:
         raise DescriptionError("<filename> names no mesh")
     path = mesh_file(reading, element, name)
-    looked.read(path)
+    accessed_files.note_read(path)
     return contact.Mesh(body, X, shapes.Mesh(path), 1.0, UNIT, name=element.name)
 
 

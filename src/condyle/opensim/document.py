@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from condyle.errors import DescriptionError, warn
-from condyle.opensim import looked
+from condyle.opensim import accessed_files
 from condyle.opensim.element import Components, Element, read_elements
 from condyle.opensim.versions import NEWEST, OLDEST, upgrade
 from condyle.records import dataclass
@@ -170,7 +170,7 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
                 "files; do they contain each other?"
             )
         path = inside(folder, name, element)
-        if not looked.is_file(path):
+        if not accessed_files.is_file(path):
             document.notes.append(
                 Note(
                     element.file,
@@ -180,7 +180,7 @@ def _bring_in(document: Document, root: Element, folder: Path) -> None:
                 )
             )
             continue
-        looked.read(path)
+        accessed_files.note_read(path)
         version, other = _object(path, element.tag)
         own = other.children[0]
         if own.tag != element.tag:

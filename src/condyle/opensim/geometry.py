@@ -10,7 +10,7 @@ import numpy as np
 
 import condyle.shapes as shapes
 from condyle.errors import CondyleError, DescriptionError, warn
-from condyle.opensim import geometry_folders, looked
+from condyle.opensim import accessed_files, geometry_folders
 from condyle.opensim.document import inside
 from condyle.opensim.element import Element
 from condyle.opensim.reading import Reading
@@ -164,18 +164,18 @@ def mesh_file(reading: Reading, element: Element, name: str) -> Path:
     # a link in a folder that nobody named leads nowhere: a model file must not read what is elsewhere
     above = [p for up in folder.parents[:ABOVE] for p in beneath(up / "Geometry") if _is_own(p, up)]
     elsewhere = [*above, *beneath(*geometry_folders.others())]
-    if named := next((p for p in beneath(*geometry_folders.first()) if looked.is_file(p)), None):
+    if named := next((p for p in beneath(*geometry_folders.first()) if accessed_files.is_file(p)), None):
         return named
     if relative.startswith("../"):
         place = Path(os.path.abspath(folder / relative))
-        return next((p for p in (place, *elsewhere) if looked.is_file(p)), place)
+        return next((p for p in (place, *elsewhere) if accessed_files.is_file(p)), place)
     try:
         places = [inside(folder, part, element) for part in (name, f"Geometry/{name}")]
     except CondyleError:  # a path of another machine, or a link: a file of that name will do
-        if found := next((p for p in elsewhere if looked.is_file(p)), None):
+        if found := next((p for p in elsewhere if accessed_files.is_file(p)), None):
             return found
         raise
-    return next((p for p in (*places, *elsewhere) if looked.is_file(p)), places[1])
+    return next((p for p in (*places, *elsewhere) if accessed_files.is_file(p)), places[1])
 
 
 def _is_own(path: Path, folder: Path) -> bool:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import condyle.errors as errors
 from condyle.loading import collector_paused
 from condyle.native.machine import cache
-from condyle.opensim import geometry_folders, looked
+from condyle.opensim import accessed_files, geometry_folders
 from condyle.system.compiled import SharedCode
 from condyle.system.system import System
 
@@ -55,7 +55,7 @@ def read(
     if key and (found := _find(key)) is not None:
         return found
     before = errors.warned()
-    with looked.recorded() as seen:
+    with accessed_files.recorded() as seen:
         system, document = make()
     if not key or errors.warned() != before or _key(path, add, how) != key:
         return Kept(system, lambda: document)
@@ -76,7 +76,7 @@ def read(
 def _key(path: str | Path, add: Sequence[str | Path], how: str) -> str:
     """Text that determines a model; empty if a file cannot be read."""
     try:
-        files = [(os.path.basename(p), looked.content(p)) for p in (path, *add)]
+        files = [(os.path.basename(p), accessed_files.content(p)) for p in (path, *add)]
         folders = [*geometry_folders.first(), *geometry_folders.others()]
         return f"model {how}\n{os.path.realpath(path)}\n{files}{folders}" if all(d for _, d in files) else ""
     except (OSError, TypeError, ValueError):
@@ -86,7 +86,7 @@ def _key(path: str | Path, add: Sequence[str | Path], how: str) -> str:
 def _find(key: str) -> Kept | None:
     if key in _held:
         system, document, seen = _held.pop(key)
-        if not looked.same(seen):
+        if not accessed_files.unchanged(seen):
             return None
         _hold(key, system, document, seen)
         return Kept(system.copy(), document)
@@ -94,7 +94,7 @@ def _find(key: str) -> Kept | None:
     @collector_paused()
     def load(data: bytes, facts: dict[str, Any]) -> Kept | None:
         seen, at = facts["looked"], facts["parts"]
-        if not looked.same(seen):
+        if not accessed_files.unchanged(seen):
             return None
         found, texts = pickle.loads(memoryview(data)[:at])
         system = System._from_parts(found)

@@ -111,7 +111,7 @@ class FunctionLength(Composed):
         own = self.function.serial if isinstance(self.function, Traced) else exact(self.function)
         if own is None:
             q = [ca.SX.sym(f"q{k}") for k in range(len(self.names))]
-            own = ca.Function("L", q, [self.of(*q)]).serialize()
+            own = ca.Function("L", q, [self.expression(*q)]).serialize()
         return str(own)
 
     @cached_property
@@ -122,7 +122,7 @@ class FunctionLength(Composed):
     def parts(self) -> list[Leaf]:
         return [CoordinateValue(name) for name in self.names]
 
-    def of(self, *y: SX) -> SX:
+    def expression(self, *y: SX) -> SX:
         f = self.function
         return ca.SX(f.apply(*y) if isinstance(f, Traced) else f(*y))
 

@@ -247,7 +247,7 @@ class MovingStation(Composed):
     def parts(self) -> list[Leaf]:
         return [StationPosition(self.body), Rotation(self.body), *map(CoordinateValue, self.names)]
 
-    def of(self, *y: SX) -> SX:
+    def expression(self, *y: SX) -> SX:
         o, R, *q = y
         return o + R @ place_of(self.p, self.range)(*q)
 

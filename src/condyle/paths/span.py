@@ -330,7 +330,7 @@ class Span(Twinned):
             _CHAINS[self.signature] = chain.solver(p.numel())
         return look_up(_CHAINS[self.signature], p)[:-1]
 
-    def of(self, *y: SX) -> SX:
+    def expression(self, *y: SX) -> SX:
         found: list[ca.SX] = []
         if self.wraps or self._switches:
             found, y = ca.vertsplit(y[0]), y[1:]

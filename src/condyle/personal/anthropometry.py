@@ -2,11 +2,13 @@
 
 Sizes are factors s of the generic model along the axes of bodies, and theta = log s has the prior
 
-    theta ~ N(mu, C),     mu = A (log H/H0, log M/M0),     C = L C_given L' + diag(own^2 + model^2) + whole^2 1 1'  (1)
+    theta ~ N(mu, C),     mu = A (log H/H0, log M/M0),                                                    (1)
+    C = L C_given L' + diag(own^2 + model^2) + segment^2 B B' + whole^2 1 1'
 
 L picks the measure of ANSUR II that stands for each axis, C_given is the covariance of their logarithms given
 stature H and mass M (or what is known of them), A the regression on these, H0 and M0 those of the generic
-model. Conditioning distinguishes thigh and trunk: at given stature, long thighs imply a short trunk.
+model; B is 1 where a size is of a segment. Conditioning distinguishes thigh and trunk: at given stature, long
+thighs imply a short trunk.
 
 Sources. ANSUR II: Gordon et al. (2014), 2012 Anthropometric Survey of U.S. Army Personnel, Natick/TR-15/007,
 4082 men and 1986 women, public raw data; means and covariances of logarithms below are computed from it, with
@@ -86,6 +88,9 @@ STRANGE, STRANGE_AXIS = 0.07, 0.05
 """Of a body without a segment of the survey, and of its axes beside it."""
 MODEL = 0.03
 """Of each size of the generic model itself, which is one person or few, not a mean; assumed."""
+SEGMENT = 0.03
+"""Common to the sizes of a segment of the model: two published models (Delp et al. 1990, Rajagopal et al. 2016) differ
+by 4 % in seven lengths over stature, so by 3 % each."""
 SIDES = 0.03
 """Between left and right, where they may differ: limbs of healthy adults differ by 1 to 3 %."""
 SURVEYED = 0.12
@@ -251,6 +256,7 @@ def size_prior(
     cov = C_given[np.ix_(at, at)] * (1 + beyond / SURVEYED) ** 2
     cov += (WHOLE if height is None or H0 is None else WHOLE_WITH_HEIGHT) ** 2
     cov += np.diag([own**2 + MODEL**2 for *_, own, _ in rows.values()])
+    cov += SEGMENT**2 * np.array([[a[0] == b[0] for b in rows.values()] for a in rows.values()])
     cov += np.array([[b[2] ** 2 if a[0] == b[0] else 0.0 for b in rows.values()] for a in rows.values()])
     if not symmetric:
         cov += SIDES**2 * np.array([[a == b and a[-2:] in (" r", " l") for b in g_of] for a in g_of])

@@ -5,11 +5,12 @@ d how far it sits from there and y where it was seen, in the axes of its body,
 
     e_tm = R' (y_tm - p(q_t, s)) - s o r_m - d_m                                                          (1)
     J = 1/2 sum_t c_t sum_m |e_tm|^2 / sd^2 + 1/2 |theta - mu|^2_C + 1/2 sum_m |d_m|^2 / sd_m^2
-        + 1/2 sum_t |q_t - q_0|^2_Q                                                                       (2)
+        + 1/2 sum_t |q_t - q_0|^2_Q + sum_t sum_j nu/2 log(1 + x_tj^2 / (nu sd_x^2))                      (2)
     subject to   g(q_t, s) = 0   in each frame: loops and couplers                                        (3)
 
-c_t is the number of independent observations per frame: skin moves slowly and similarly in every step, so the
-frames of a trial count as 6 at most. sd is estimated from residual errors, also for each marker
+x is how far an angle is beyond the range of its coordinate: ranges of models are rough, hence long tails. c_t is
+the number of independent observations per frame: skin moves slowly and similarly in every step, so the frames of
+a trial count as 6 at most. sd is estimated from residual errors, also for each marker
 (`own_noise`); when all frames are solved, markers of a body have a common error too (`together`, its variance
 relative to that of each marker); sd_m grows for clusters that are far away (`held`). With A = de/du, B = de/dtheta,
 de/dd = -1 and G u + G_theta theta + g = 0 the linear (3), steps of a frame are
@@ -51,6 +52,9 @@ TOLERANCE = 1e-4
 """Relative decrease of the cost below which a step is the last."""
 CHUNK = 400
 """Frames solved at once."""
+BEYOND, RARE = np.radians(5.0), 3.0
+"""Standard deviation of angles beyond the range of a coordinate [rad], and degrees of freedom of the tails: ranges of
+models are rough, so what markers show well goes beyond them."""
 FEWEST = 16
 """Minimum number of frames solved at once: fewer would need other machine code."""
 
@@ -107,6 +111,8 @@ class MarkerFit:
         offsets: sd_m [m], shape (M,).
         q: mean and standard deviation of coordinates, shapes (T, nq); infinite: no prior.
         free: which speeds take part, shape (nu,).
+        limits: least and largest coordinates, shapes (nq,), beyond which poses are rare; None: no limits.
+        pose_share: how often the priors of a pose count, shape (T,); None: once.
     """
 
     def __init__(
@@ -119,6 +125,8 @@ class MarkerFit:
         offsets: Array,
         q: tuple[Array, Array],
         free: Any,
+        limits: tuple[Array, Array] | None = None,
+        pose_share: Array | None = None,
     ) -> None:
         self.sized, self.system, self.markers = sized, sized.system, markers
         self.r, self.body, self.size = stations(sized, markers)
@@ -128,6 +136,11 @@ class MarkerFit:
         self.share, self.mean, self.precision = share, theta[0], np.linalg.inv(theta[1])
         self.offsets, self.d_precision = offsets, np.repeat(1 / offsets**2, 3)
         self.q_mean, self.q_precision = q[0], np.where(np.isfinite(q[1]), 1 / q[1] ** 2, 0.0)
+        nowhere = np.full(self.system.nq, np.inf)
+        self.limits = (
+            limits if limits is not None and self.system.nq == self.system.nu else (-nowhere, nowhere)
+        )
+        self.pose_share = np.ones(len(y)) if pose_share is None else pose_share
         self.free, self.sd, self.own, self.together = free, NOISE, np.ones(len(markers)), 0.0
         self.bodies, self.at = np.unique(self.body, return_inverse=True)
         self.used = [k for k, n in enumerate(sized.sizes) if n in self.system.parameters]
@@ -141,7 +154,7 @@ class MarkerFit:
         """The problem for some frames."""
         part = object.__new__(MarkerFit)
         vars(part).update(vars(self))
-        for name in ("y", "seen", "share", "q_mean", "q_precision"):
+        for name in ("y", "seen", "share", "q_mean", "q_precision", "pose_share"):
             setattr(part, name, getattr(self, name)[rows])
         return part
 
@@ -215,6 +228,7 @@ class MarkerFit:
     def pose_costs(self, q: Array, theta: Array) -> Array:
         """The part of the priors of poses, shape (T,); violated constraints cost much."""
         total = (self.q_precision * (q - self.q_mean) ** 2).sum(axis=1)
+        total += self.pose_share * RARE * np.log1p((self.beyond(q) / BEYOND) ** 2 / RARE).sum(axis=1)
         if self.constrained:
             u, given = np.zeros((len(q), self.system.nu)), self.given(theta)
             total += 1e6 * (self.system.constraints.errors(q, u, parameters=given)[0] ** 2).sum(axis=1)
@@ -247,23 +261,32 @@ class MarkerFit:
         shift, slope = -(pinv @ g[..., None])[..., 0], -pinv @ G_theta  # (4)
         return e + (A @ shift[..., None])[..., 0], A @ Z, B + A @ slope, Z, shift, slope
 
+    def beyond(self, q: Array) -> Array:
+        """How far coordinates (T, nq) are beyond their limits, with sign."""
+        return q - np.clip(q, *self.limits)  # type: ignore[no-any-return]
+
     def pose_prior(self, q: Array, damping: Any, Z: Any, shift: Any, slope: Any) -> tuple[Any, Any, Any]:
         """Contribution of pose priors to H (T, k, k), its gradient (T, k) and E (T, k, n)."""
-        dq, Q, held = self.pose_weights(q, damping)
+        grad, held = self.pose_weights(q, damping)
         T, n = held.shape
         if Z is None:
             H, i = np.zeros((T, n, n)), np.arange(n)
             H[:, i, i] = held
-            return H, Q * dq, np.zeros((T, n, len(self.mean)))
-        ZQ = np.swapaxes(Z, 1, 2) * held[:, None]
-        return ZQ @ Z, (ZQ @ (dq + shift)[..., None])[..., 0], ZQ @ slope
+            return H, grad, np.zeros((T, n, len(self.mean)))
+        Zt = np.swapaxes(Z, 1, 2)
+        ZQ = Zt * held[:, None]
+        return ZQ @ Z, (Zt @ (grad + held * shift)[..., None])[..., 0], ZQ @ slope
 
-    def pose_weights(self, q: Array, damping: Any) -> tuple[Array, Array, Array]:
-        """How far poses are from those of the prior, its weights, and these with the damping, shapes (T, nu)."""
-        shape = len(q), len(self.free)
-        Q = np.where(self.free, self.q_precision, 0.0) if self.plain else np.zeros(shape)
-        dq = np.where(Q > 0, q - self.q_mean, 0.0) if self.plain else np.zeros(shape)
-        return dq, Q, Q + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
+    def pose_weights(self, q: Array, damping: Any) -> tuple[Array, Array]:
+        """Gradient of the priors of poses, and their weights with the damping, shapes (T, nu)."""
+        held = (
+            np.zeros((len(q), len(self.free))) + np.reshape(damping, (-1, 1)) + np.where(self.free, 1e-6, 1.0)
+        )
+        if not self.plain:
+            return np.zeros_like(held), held
+        far, Q = self.beyond(q), np.where(self.free, self.q_precision, 0.0)
+        rare = self.pose_share[:, None] * self.free / (BEYOND**2 + far**2 / RARE) * (far != 0)
+        return np.where(Q > 0, Q * (q - self.q_mean), 0.0) + rare * far, held + Q + rare
 
     def border_prior(self, theta: Array, d: Array) -> tuple[Array, Array]:
         """Contribution of priors of sizes and offsets to D, and its gradient."""
@@ -314,15 +337,15 @@ class MarkerFit:
         flat = np.swapaxes(J.reshape(T, -1, n), 1, 2)
         H = flat @ (K @ J).reshape(T, -1, n)
         grad = -(flat @ moment.reshape(T, -1, 1))[..., 0]
-        dq, Q, held = self.pose_weights(q, damping)
+        prior, held = self.pose_weights(q, damping)
         H[:, np.arange(n), np.arange(n)] += held
         if not self.constrained:
-            return H, grad + Q * dq, None, None
+            return H, grad + prior, None, None
         g, G = self.constraint(q, theta)
         Z, pinv = _null_space(G)
         shift = -(pinv @ g[..., None])[..., 0]
         Zt = np.swapaxes(Z, 1, 2)
-        grad = grad + held * dq + (H @ shift[..., None])[..., 0]
+        grad = grad + prior + (H @ shift[..., None])[..., 0]
         return Zt @ (H @ Z), (Zt @ grad[..., None])[..., 0], Z, shift
 
     def step(self, q: Array, theta: Array, d: Array, damping: float) -> tuple[Array, Array, Array, Array]:

@@ -35,6 +35,7 @@ from condyle.system.checked_arguments import flag
 from condyle.system.state import State
 from condyle.system.system import System
 from condyle.table import Table
+from condyle.tree import scales
 
 Loads = str | Path | Sequence[ExternalLoad]
 SIZES = ("whole", "bodies", "axes")
@@ -50,6 +51,8 @@ NEAR = 0.01
 """Marker positions with a smaller standard deviation [m] count alike in the first search for poses."""
 DOUBTFUL = 0.03
 """A marker that sits so far from its landmark [m], four standard deviations, is not on it."""
+BENT = np.radians(20.0)
+"""Joints start so far within their ranges [rad]: straight elbows may bend to either side."""
 TALL, HEAVY = 0.1, 0.5
 """Logarithms of stature and mass: what is told may differ from what the sizes say by these."""
 WIDE, FAR = 4.0, 0.4
@@ -165,6 +168,8 @@ def personalize(
     weight = {n: (NEAR / (NEAR + kinds.sd[n])) ** 2 for n in used}
     q = np.concatenate([_first_poses(one, state, used, seen, places, weight) for seen in y])
 
+    limits = _limits(one.system)
+
     def problem(y: list[Array], static: list[bool], share: list[float]) -> MarkerFit:
         pose = [_pose_prior(one.system, still) for still in static]
         each = lambda k: np.concatenate([np.tile(p[k], (len(x), 1)) for p, x in zip(pose, y, strict=True)])
@@ -178,6 +183,8 @@ def personalize(
             np.array([kinds.sd[n] for n in used]),
             (each(0), each(1) / np.sqrt(per)[:, None]),
             free,
+            limits,
+            per,
         )
 
     static_ones = [r.static for r in found]
@@ -375,11 +382,14 @@ def _first_poses(
     weight: dict[str, float],
 ) -> Array:
     """Poses of the generic model at the prior's sizes, shape (T, nq)."""
+    low, high = _limits(one.system)
+    bend = np.where(np.isfinite(high - low), np.minimum(BENT, (high - low) / 4), 0.0)
+    inside = np.clip(state.q, low + bend, high - bend)
     with warnings.catch_warnings(action="ignore"):
         there = {n: y[:, k] for k, n in enumerate(used) if np.isfinite(y[:, k]).any()}
         time, markers = marker_tasks(one.system, there, 0.1 * np.arange(len(y)), weight, None, places)
         tasks = Tasks(one.system, time, markers, None, {}, ())
-        found = follow_tasks(tasks, state.replace(t=0.0), _ranges(one.system) or False, np.inf)[0]
+        found = follow_tasks(tasks, state.replace(t=0.0, q=inside), _ranges(one.system) or False, np.inf)[0]
     q = found.motion[list(one.system.coordinates)].values
     return np.where(np.isfinite(q), q, one.system.defaults()[0])
 
@@ -394,6 +404,16 @@ def _ranges(system: System) -> dict[str, tuple[float, float]]:
             if c.range is not None and np.isfinite(c.range).all() and c.range[0] < c.range[1]:
                 out[c.name] = (float(c.range[0]), float(c.range[1]))
     return out
+
+
+def _limits(system: System) -> tuple[Array, Array]:
+    """Least and largest angles of coordinates with a range, shapes (nq,); infinite for others."""
+    low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
+    ranges, units = _ranges(system), scales.units(system.bodies)[0]
+    for j, (name, unit) in enumerate(zip(system.coordinates, units, strict=True)):
+        if name in ranges and unit == "rad":
+            low[j], high[j] = ranges[name]
+    return low, high
 
 
 def _pose_prior(system: System, static: bool) -> tuple[Array, Array]:

@@ -67,7 +67,9 @@ class SkinFit:
         part = SkinFit(self.problem.frames(np.concatenate(kept)), times, self.static)
         part.chosen = np.concatenate(kept)
         poses = np.repeat(np.where(self.static, list(map(len, kept)), 1), list(map(len, kept)))
-        part.problem.q_precision = part.problem.q_precision / (part.problem.share * poses)[:, None]
+        once = 1 / (part.problem.share * poses)
+        part.problem.q_precision = part.problem.q_precision * once[:, None]
+        part.problem.pose_share = part.problem.pose_share * once
         return part
 
     def scale(self, e: Array) -> float:

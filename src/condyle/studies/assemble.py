@@ -27,7 +27,7 @@ from condyle.mobilizers import Mobilizer, motion_at
 from condyle.model.model import Model, description
 from condyle.native.machine import lapack
 from condyle.native.programs.program import Program, ProgramAndTables, cached_program
-from condyle.native.tables.kept import kept
+from condyle.native.tables.expression_cache import cached
 from condyle.studies.motion.coordinate_rates import coordinates_of_speeds
 from condyle.system.checked_arguments import check_state, number
 from condyle.system.state import State
@@ -111,17 +111,19 @@ def assemble(
     locks = {**state.locked, **system.compiled.tails.levels(locked)}
     run = lambda start, goals, t: _run(system, start, goals, locks, limits, accuracy, t, None)
     q, u = state.q, state.u
-    if wanted or not _stands(state, limits, locks, _tolerance(accuracy)):
+    tolerance = _tolerance(accuracy)
+    left = None if wanted else _stands(state, limits, locks, tolerance)
+    if left is None:
         frames = run(state, wanted or _stay(state), np.array([state.t])).check()
         frames = check_missed_goals("assemble", frames, run) if wanted else frames
         if frames.failures and wanted:
             warn(f"assemble: {frames.failures[0]}", RuntimeWarning)
         q = frames.q[0]
-    if system.constraints:
+    if system.constraints and (left is None or left > tolerance or system.nq != system.nu):
         q, u = system.project(
             q,
             u,
-            tolerance=_tolerance(accuracy),
+            tolerance=tolerance,
             t=state.t,
             z=state.z,
             inputs=state.inputs,
@@ -270,16 +272,18 @@ def checked(who: str, system: System, goals: Any) -> tuple[Goal, ...]:
     return wanted
 
 
-def _stands(state: State, limits: Limits, locked: dict[str, Any], tolerance: float) -> bool:
-    """Whether a state satisfies the constraints and is within its limits: then it is the nearest itself."""
+def _stands(state: State, limits: Limits, locked: dict[str, Any], tolerance: float) -> float | None:
+    """The largest error of its speeds where a state satisfies the constraints of positions and is within its limits:
+    then its coordinates are the nearest themselves. None where they are not."""
     system = state.system
     if not system.constraints or not system.nu or system.compiled.moves or locked != state.locked:
-        return False
+        return None
     rate_of = coordinates_of_speeds(system)
     low, high = _stopped(state, *_limits(system, limits, rate_of), rate_of)
     inside = (low <= state.q) & (state.q <= high)
     errors = system.compiled.seldom("constraints.errors")
-    return bool(inside.all() and (np.abs(errors(state.q, state.u, state.tail)[0]) <= tolerance).all())
+    p, v = errors(state.q, state.u, state.tail)
+    return float(np.abs(v).max(initial=0.0)) if inside.all() and (np.abs(p) <= tolerance).all() else None
 
 
 def _stay(state: State) -> tuple[Goal, ...]:
@@ -496,7 +500,7 @@ def _program(
             return None if model.data.size and program.has_composites else (program, made.tables)
 
         for model in (compiled.model.code, compiled.model):
-            if (found := kept(text(model), partial(make, model))) is not None:
+            if (found := cached(text(model), partial(make, model))) is not None:
                 program, tables = found
                 return program.of(model.data), tables
         raise AssertionError("a model without data has a loop")

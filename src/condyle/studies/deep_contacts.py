@@ -33,14 +33,14 @@ class ContactProbe:
     """How the contacts of a system are checked.
 
     Attributes:
-        made: q, tail -> depths and stored energies of those without a mesh; None without such.
+        function: q, tail -> depths and stored energies of those without a mesh; None without such.
         meshes: q, tail -> stored energies of those with one, native; None without such.
         laws: names and contacts, those with a mesh last.
         things: 1 where two contacts throw the same bodies, shape (n, n).
         weights: m g of these bodies times the system's size [J], shape (n,).
     """
 
-    made: ca.Function | Staged | None
+    function: ca.Function | Staged | None
     meshes: NativeFunction | None
     laws: list[tuple[str, ContactLaw]]
     things: np.ndarray
@@ -52,7 +52,7 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
     much."""
     programs = system.compiled.programs
     if "deep_contacts" not in programs:
-        programs["deep_contacts"] = _made(system)
+        programs["deep_contacts"] = _probe(system)
     look: ContactProbe = programs["deep_contacts"]
     if not look.laws:
         return
@@ -90,8 +90,8 @@ def warn_of_deep_contacts(system: System, start: Members) -> None:
 def _stored(look: ContactProbe, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
     """Energies of all contacts [J], (n, states), at q (states, nq), tail (states, k)."""
     out = []
-    if look.made is not None:
-        x, V = _evaluated(look.made, q, tail)
+    if look.function is not None:
+        x, V = _evaluated(look.function, q, tail)
         out.append(np.where(x > 0, V, 0.0))  # NaN: not solved, which is reported elsewhere
     if look.meshes is not None:
         V = in_few(look.meshes, q, tail)[0].T
@@ -99,14 +99,18 @@ def _stored(look: ContactProbe, q: np.ndarray, tail: np.ndarray) -> np.ndarray:
     return np.vstack(out)
 
 
-def _evaluated(made: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> list[np.ndarray]:
+def _evaluated(function: ca.Function | Staged, q: np.ndarray, tail: np.ndarray) -> list[np.ndarray]:
     """Depths and stored energies (size, states) at q (states, nq), tail (states, k)."""
     given = [np.ascontiguousarray(a.T, dtype=float) for a in (q, tail)]
-    return made.evaluate(given) if isinstance(made, Staged) else evaluate_columns(made, given, len(q))
+    return (
+        function.evaluate(given)
+        if isinstance(function, Staged)
+        else evaluate_columns(function, given, len(q))
+    )
 
 
 @lookup_context()
-def _made(system: System) -> ContactProbe:
+def _probe(system: System) -> ContactProbe:
     model = system.compiled.model
     roots: dict[str, str] = {}
     mass: dict[str, float] = {}
@@ -128,7 +132,7 @@ def _made(system: System) -> ContactProbe:
             if V is not None:
                 out[view.law] = where.x, ca.if_else(on, V, 0)
     names = [*out, *model.foundations]
-    made = (
+    function = (
         build_function(
             "deep_contacts", [s["q"], s["tail"]], [ca.vertcat(*y) for y in zip(*out.values(), strict=True)]
         )
@@ -141,7 +145,7 @@ def _made(system: System) -> ContactProbe:
     )
     weights = GRAVITY * size * np.array([mass[thrown[name]] if name in thrown else np.inf for name in names])
     return ContactProbe(
-        made,
+        function,
         system.compiled.function("foundation_energies") if model.foundations else None,
         [(name, model.contacts[name]) for name in names],
         things,

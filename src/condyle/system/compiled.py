@@ -27,7 +27,7 @@ from condyle.native.calls.native_function import NativeFunction
 from condyle.native.fastcall.builtin import DirectCall
 from condyle.native.machine import notes
 from condyle.native.straight.kernel_function import KernelFunction, evaluate
-from condyle.native.tables.kept import kept
+from condyle.native.tables.expression_cache import cached
 from condyle.system.tails import Tails, resting
 from condyle.tree import scales
 from condyle.tree.tree import Tree
@@ -174,7 +174,7 @@ class Compiled:
             self._asked[name] += 1
             one = all(np.ndim(a) == 1 for a in arrays)
             if one and not function.report.kernels and self._asked[name] <= FEW:
-                f = self.remembered(("expressions", name), lambda: kept(f"{name}\n{self.key}", make))
+                f = self.remembered(("expressions", name), lambda: cached(f"{name}\n{self.key}", make))
                 found = [x[:, 0] for x in evaluate(f, *(np.asarray(a, dtype=float)[:, None] for a in arrays))]
                 if not (operator.status and found.pop().any()):
                     return found[0] if len(found) == 1 else tuple(found)

@@ -9,7 +9,7 @@ from condyle.native.machine import cache, jit
 from condyle.native.programs.interpreted import Interpreted
 from condyle.native.programs.nodes import Call, Get, If, Ints, Kernel, LaneStatus, Put, Take, While, kernel
 from condyle.native.programs.program import compile_kernel
-from condyle.native.tables.kept import kept
+from condyle.native.tables.expression_cache import cached
 from tests.native.programs.programs import halving, nested, run
 
 
@@ -106,7 +106,7 @@ def test_kept_trees_are_made_once(no_code, tmp_path, monkeypatch):
     """In this process and, from the disk, in the next one, they run as they did."""
     monkeypatch.setenv("CONDYLE_CACHE_DIR", str(tmp_path))
     held: dict = {}
-    monkeypatch.setattr("condyle.native.tables.kept._held", held)
+    monkeypatch.setattr("condyle.native.tables.expression_cache._held", held)
     calls = []
 
     def make():
@@ -117,7 +117,7 @@ def test_kept_trees_are_made_once(no_code, tmp_path, monkeypatch):
     for forget in (False, False, True, True):
         if forget:
             held.clear()
-        program = kept("halving", make)
+        program = cached("halving", make)
         workspace = program.workspace()
         workspace["x"][:] = 100.0
         program.run(workspace)
@@ -125,5 +125,5 @@ def test_kept_trees_are_made_once(no_code, tmp_path, monkeypatch):
     assert len(calls) == 1
     held.clear()
     cache.store("expressions\nhalving", b"not a pickle", {})
-    assert isinstance(kept("halving", make), Interpreted)
+    assert isinstance(cached("halving", make), Interpreted)
     assert len(calls) == 2

@@ -6,8 +6,9 @@ Origins of rows in expressions (native/tables/lookup.py), one for each of what i
     Inverse   G, Z         -> Y^+, column by column: for derivatives
     Least     Y, g         -> lambda (3), (4)
     Last      Y, r         -> the last correction of lambda (5), and r without what it meets
+    Gram      E, S         -> Y = E' S, where few rows have a part in each speed
 
-All factor Y + E = L D U, symmetric or not, without pivots: E keeps D above zero.
+All but the last factor Y + E = L D U, symmetric or not, without pivots: E keeps D above zero.
 
 In machine code vectors fill up to a multiple of 8 numbers with zeros, matrices are columns of such vectors, one after the
 other, and every loop adds columns: for one state the lanes of a register are rows, for many they are states.
@@ -16,6 +17,7 @@ So a sum has its terms in the same order either way, and lanes equal one state t
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import field
@@ -266,6 +268,76 @@ class Last(_OfMatrix):
     def _numbers(self, *parts: np.ndarray) -> list[np.ndarray]:
         block, r = self._block(*parts)
         return [_vector(last := block.last(r)), _vector(r - block.Y @ last)]
+
+
+@dataclass(frozen=True, eq=False)
+class Gram:
+    """(E_1, S_1, E_2, ...) -> the columns of Y = sum of E_j S_j', each padded; of each speed j the numbers of some rows
+    side by side, padded.
+
+    Args:
+        m: rows.
+        spans: of each speed, the first of its rows, a multiple of FULL, and their number.
+    """
+
+    m: int
+    spans: tuple[tuple[int, int], ...]
+    name: str = field(default="gram", init=False)
+
+    @property
+    def needs(self) -> int:
+        return 2 * sum(padded(count) for _, count in self.spans)
+
+    @property
+    def width(self) -> int:
+        return self.m * padded(self.m)
+
+    @cached_property
+    def text(self) -> str:
+        return hashlib.sha256(f"Gram {self.m} {self.spans}".encode()).hexdigest()
+
+    def n_instructions(self) -> int:
+        return 2 * sum(count * padded(count) for _, count in self.spans)
+
+    def emit(self, module: Module) -> str:
+        return link_source(module, f"gram.{self.text[:32]}", self.text, self._write)
+
+    def _write(self, module: Module, symbol: str) -> int:
+        with module.function(symbol, [POINTER] * 3, internal=False) as b:
+            w, (index, Y, _) = Writer(b, module.lanes.W), b.arguments
+            first, count = np.array(self.spans).T
+            sizes = np.array([padded(n) for n in count.tolist()])
+            begin, size, rounds, diagonal, number = (
+                module.table(f"{symbol}.{k}", x.astype(np.int32))
+                for k, x in enumerate(
+                    (
+                        np.cumsum([0, *2 * sizes[:-1]]),
+                        sizes,
+                        sizes // w.rows,
+                        first * (padded(self.m) + 1),
+                        count,
+                    )
+                )
+            )
+            with b.side_by_side(w.V):
+                w.make(Y, self.width, lambda: b.number(0.0))
+                with b.loop(len(self.spans)) as j:
+                    E = w.at(index, b.entry(begin, j))
+                    S, mine = w.at(E, b.entry(size, j)), w.at(Y, b.entry(diagonal, j))
+                    with b.loop(b.entry(number, j)) as k:
+                        w.add(w.at(mine, k * padded(self.m)), 0, b.entry(rounds, j), E, w.number(S, k))
+        return 0
+
+    def evaluate(self, index: np.ndarray) -> np.ndarray:
+        """Rows (width, states) at indices (needs, states)."""
+        M, at = padded(self.m), 0
+        Y = np.zeros((self.m, M, index.shape[1]))
+        for first, count in self.spans:
+            n = padded(count)
+            E, S = index[at : at + n], index[at + n : at + n + count]
+            Y[first : first + count, first : first + n] += S[:, None] * E[None]
+            at += 2 * n
+        return Y.reshape(self.width, -1)
 
 
 class _Block:

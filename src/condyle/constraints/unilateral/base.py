@@ -123,22 +123,22 @@ class Unilateral(ConstraintOfParts):
 class Normal(Constraint):
     """(3): the gap of a closed one stays zero."""
 
-    whole: Any
+    contact: Any
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        places: tuple[Leaf, ...] = self.whole.places
+        places: tuple[Leaf, ...] = self.contact.places
         return places
 
     def equations(self, x: Sequence[SX]) -> SX:
-        return ca.if_else(sx(self.whole.closed), self.whole.depth(x), 0)
+        return ca.if_else(sx(self.contact.closed), self.contact.depth(x), 0)
 
     def measures(self, tree: Tree) -> list[str]:
-        return [self.whole.measure]
+        return [self.contact.measure]
 
     @cached_property
     def drag(self) -> Drag | None:
-        return Drag(self.whole) if self.whole.has_friction else None
+        return Drag(self.contact) if self.contact.has_friction else None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -148,16 +148,16 @@ class Stick(Constraint):
     level: ClassVar[str] = "velocity"
     measure: ClassVar[str] = "m"
 
-    whole: Any
+    contact: Any
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return tuple(self.whole.moving)
+        return tuple(self.contact.moving)
 
     def equations(self, x: Sequence[SX]) -> SX:
-        slip = self.whole.slip(x)
-        t_1, t_2 = self.whole.across(x)
-        return ca.if_else(sx(self.whole.stick), ca.vertcat(ca.dot(t_1, slip), ca.dot(t_2, slip)), 0)
+        slip = self.contact.slip(x)
+        t_1, t_2 = self.contact.across(x)
+        return ca.if_else(sx(self.contact.stick), ca.vertcat(ca.dot(t_1, slip), ca.dot(t_2, slip)), 0)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -166,20 +166,20 @@ class Drag(Constraint):
 
     level: ClassVar[str] = "velocity"
 
-    whole: Any
+    contact: Any
 
     @property
     def leaves(self) -> tuple[Leaf, ...]:
-        return tuple(self.whole.moving)
+        return tuple(self.contact.moving)
 
     def equations(self, x: Sequence[SX]) -> SX:
-        return ca.dot(self.whole.direction(x), self.whole.slip(x)) * sx(self.whole.friction)
+        return ca.dot(self.contact.direction(x), self.contact.slip(x)) * sx(self.contact.friction)
 
     @cached_property
     def gradient(self) -> Closure:
         """One row a leaf; the direction d is no function of the velocities here."""
         x, shaped, _ = self._symbols()
         d = ca.SX.sym("d", 3)
-        e = ca.dot(d, self.whole.slip(shaped)) * sx(self.whole.friction)
-        of = ca.densify(ca.if_else(self.whole.sliding(), self.whole.direction(shaped), 0))
+        e = ca.dot(d, self.contact.slip(shaped)) * sx(self.contact.friction)
+        of = ca.densify(ca.if_else(self.contact.sliding(), self.contact.direction(shaped), 0))
         return Closure("drag", x, [ca.substitute(ca.densify(ca.jacobian(e, v)), d, of) for v in x])

@@ -43,7 +43,7 @@ class Touching(SurfacePair):
     size = 7
     quantity = "touching"
 
-    def of(self, *y: SX) -> SX:
+    def expression(self, *y: SX) -> SX:
         where = self.closest(*y)
         return ca.vertcat(where.x, where.n, where.at(ca.SX(0.5)))
 
@@ -56,7 +56,7 @@ class Touching(SurfacePair):
         )
         shaped = lambda x: [p.shaped(v) for p, v in zip(self.parts, x, strict=True)]
         (R_a, p_a, R_b, p_b), (W_a, v_a, W_b, v_b) = shaped(y), shaped(ydot)
-        x = ca.densify(self.of(R_a, p_a, R_b, p_b))
+        x = ca.densify(self.expression(R_a, p_a, R_b, p_b))
         n, P, at, rate = x[1:4], x[4:7], ca.vertcat(*y), ca.vertcat(*ydot)
         own = ca.jtimes(x, at, rate)
         own[0] = ca.dot(n, v_a + W_a @ R_a.T @ (P - p_a) - v_b - W_b @ R_b.T @ (P - p_b))

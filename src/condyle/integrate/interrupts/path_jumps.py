@@ -173,7 +173,7 @@ class Suspects:
     def __len__(self) -> int:
         return len(self.step)
 
-    def some(self, here: np.ndarray) -> Suspects:
+    def subset(self, here: np.ndarray) -> Suspects:
         return Suspects(self.step[here], self.a[here], self.b[here], self.spans[here])
 
     def and_(self, more: Suspects) -> Suspects:
@@ -183,7 +183,7 @@ class Suspects:
             for pair in ((self.step, more.step), (self.a, more.a), (self.b, more.b), (self.spans, more.spans))
         ]
         way = np.sign(both[2] - both[1])
-        return Suspects(*both).some(np.lexsort((way * both[1], both[0])))
+        return Suspects(*both).subset(np.lexsort((way * both[1], both[0])))
 
 
 class _Poses:
@@ -386,7 +386,7 @@ class Branches:
         pairs = signatures[np.stack([steps, steps + 1], axis=1)]
         changed = changes(pairs[..., :count], pairs[..., count:].reshape(-1, 2, count, 3))[:, 0]
         spans = changed @ self._owned
-        return Suspects(steps, t[steps], t[steps + 1], spans).some(spans.any(axis=1))
+        return Suspects(steps, t[steps], t[steps + 1], spans).subset(spans.any(axis=1))
 
     def located(
         self,
@@ -417,12 +417,12 @@ class Branches:
                 suspects = self._divided(suspects, tails_at, y_at, found, least, near)
             else:  # the later ones in a step wait: a path may chatter
                 now = np.arange(len(suspects)) - np.searchsorted(suspects.step, suspects.step) < AT_ONCE
-                divided = self._divided(suspects.some(now), tails_at, y_at, found, least, near)
-                suspects = divided.and_(suspects.some(~now))
+                divided = self._divided(suspects.subset(now), tails_at, y_at, found, least, near)
+                suspects = divided.and_(suspects.subset(~now))
             if found:
                 first = np.array([found[k].before if k in found else np.nan for k in suspects.step.tolist()])
                 late = (suspects.b - suspects.a) * (suspects.a - first) >= 0
-                suspects = suspects.some(~late)
+                suspects = suspects.subset(~late)
         return found
 
     def _divided(
@@ -445,7 +445,7 @@ class Branches:
         changed, steps = changes(code, n), np.diff(L, axis=1)
         i, p = np.nonzero(changed.any(axis=2))
         if not len(i):
-            return given.some(i)
+            return given.subset(i)
         mine = changed[i, p] @ self._owned
         before, after = steps[i, np.where(p > 0, p - 1, 1)], steps[i, np.where(p < PARTS - 1, p + 1, p - 1)]
         at_first, at_last = (p == 0)[:, None], (p == PARTS - 1)[:, None]
@@ -466,7 +466,7 @@ class Branches:
                 switches = np.flatnonzero(changed[i[k], p[k]]).tolist()
                 found[one] = Found(one, float(a[k]), float(b[k]), sizes, switches)
         left = ~known & ~smooth
-        return Suspects(given.step[i], a, b, mine).some(left)
+        return Suspects(given.step[i], a, b, mine).subset(left)
 
     def report(self, found: Found, before: State, after: State) -> list[Jump]:
         """The jumps of all forces that are not disabled."""

@@ -16,8 +16,9 @@ E is L^-T G' of the mass matrix M = L' D L, so that
 With weights W in place of M, as projection of positions has it, E is G' itself and D is W^2. A part has one
 more row, its
 *home*, for sums over its visits; a pair of parts that visit the same bodies has a row for its block of Y, and
-one *meeting* for each such body. Machine code grows with the types of bodies and with the sizes of parts, not
-with their number.
+one *meeting* for each such body. Where many equations are coupled (3) is one product: of each speed E and S
+are vectors, with the parts of a branch side by side. Machine code grows with the types of bodies and with the
+sizes of parts, not with their number.
 """
 
 from __future__ import annotations
@@ -32,11 +33,13 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.constraints.solve.equations import ConstraintEquations
-from condyle.constraints.solve.multipliers import blocks
+from condyle.constraints.solve.looped_blocks import FULL, Gram, columns_of, padded
+from condyle.constraints.solve.multipliers import LINES, blocks
 from condyle.dynamics.kinematics import Pair
 from condyle.dynamics.row import BodyFields, RowField, RowFields
 from condyle.model.looped.draft import Draft, KernelDraft, OnDemand, RowKind, StraightLine
 from condyle.model.looped.tables import Looped, NewRows
+from condyle.native.tables.lookup import look_up
 
 _skew = ca.skew
 
@@ -182,8 +185,17 @@ class Visits:
                 )
             self.homes.append(home)
             self.visits.append(mine)
+        speeds = [[k for B in way for k in tree.speeds_of(B)] for way in ways]
+        self.blocks = blocks(tree, [speeds[c] for c, size in enumerate(sizes) for _ in range(size)])
+        large = [block for block in self.blocks if len(block) > LINES]
+        many = {k for block in large for k in block}
+        self.products = dict[int, list[int]]()  # by row, the parts, those of a branch side by side
+        for block in large:
+            parts = [c for c, at in enumerate(self.places) if at.start in {*block}]
+            parts.sort(key=lambda c: max(list(tree.path(B)) for B in touched[c]))
+            self.products[rows.add("product", len(block))] = parts
         for c in range(len(ways)):
-            for d in range(c):
+            for d in range(c if self.places[c].start not in many else 0):
                 shared = [B for B in ways[d] if B in self.visits[c] and tree.speeds_of(B)]
                 if shared:
                     pair = self.pairs[c, d] = rows.add("pair", sizes[c], sizes[d])
@@ -193,8 +205,6 @@ class Visits:
                     rows.add("meeting", sizes[c], sizes[d], nu, like=B + 1, a=a, b=b, pair=pair)
         rows.finish()
         self.types = rows.types
-        speeds = [[k for B in way for k in tree.speeds_of(B)] for way in ways]
-        self.blocks = blocks(tree, [speeds[c] for c, size in enumerate(sizes) for _ in range(size)])
 
     def linear(self) -> bool:
         """Whether G does not depend on u."""
@@ -298,6 +308,38 @@ class Visits:
             d.pair.Y += VisitFields(d, "a").E.T @ VisitFields(other, "b").S
 
         self._pass(meeting=meeting)
+        for row, parts in self.products.items():
+            self._product(parts, row)
+
+    def _product(self, parts: Sequence[int], row: int) -> None:
+        """(3) of many parts that are coupled, into the field Y of a row."""
+        reads, tree = dict[Any, ca.SX](), self.looped.model.tree
+        columns: dict[int, dict[int, int]] = {}  # by speed and equation, the place of E
+        apart: dict[int, int] = {}  # by that of E, the place of S
+        total = at = 0
+        for c in parts:
+            k = self.parts[c][1].size
+            for B, visit in self.visits[c].items():
+                speeds = list(tree.speeds_of(B))
+                n = len(speeds) * k
+                for name in ("E", "S") if n else ():
+                    reads[visit, f"{name}{len(speeds)}"] = ca.SX.sym(name, n)
+                for j, speed in enumerate(speeds):
+                    mine = columns.setdefault(speed, {})
+                    for e in range(k):
+                        mine[at + e] = total + len(speeds) * e + j
+                        apart[mine[at + e]] = n
+                total += 2 * n
+            at += k
+        spans, index = list[tuple[int, int]](), list[int]()
+        for mine in columns.values():
+            first = min(mine) // FULL * FULL
+            count = max(mine) + 1 - first
+            spans.append((first, count))
+            places = [mine.get(first + i, total) for i in range(padded(count))]
+            index += places + [x + apart.get(x, 0) for x in places]
+        numbers = ca.vertcat(*reads.values(), 0)[index]  # the last is zero
+        self.looped.line(reads, {(row, "Y"): look_up(Gram(at, tuple(spans)), numbers)})
 
     def jacobian(self, result: str) -> None:
         """G as a result, row by row, that begins with zeros."""
@@ -370,6 +412,10 @@ class Visits:
             Y[at[c], at[d]] = block
             if c != d:
                 Y[at[d], at[c]] = block.T
+        for row, parts in self.products.items():
+            mine = [k for c in parts for k in range(at[c].start, at[c].stop)]
+            m = len(mine)
+            Y[mine, mine] = columns_of(reads.setdefault((row, "Y"), ca.SX.sym("Y", m * padded(m))), m, m)
         return Y
 
 

@@ -40,7 +40,7 @@ from condyle.arrays import Array
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, INT, LONG, POINTER, VOID, Value
-from condyle.native.machine import cache as kept
+from condyle.native.machine import cache as disk_cache
 from condyle.native.machine import jit
 from condyle.native.machine.jit import Library
 
@@ -118,13 +118,13 @@ def _evaluating(degree: int, orders: tuple[int, ...]) -> Any:
 def _compiled(name: str, types: list[str], write: Callable[[Builder], None], result: str = VOID) -> Any:
     """A callable kernel, from the cache if available."""
     key = f"natural_spline {name} {jit.lane_width()}"
-    library = kept.loaded(key, lambda code, _: Library(code))
+    library = disk_cache.loaded(key, lambda code, _: Library(code))
     if library is None:
         module = Module()
         with module.function("run", types, result=result, internal=False) as b:
             write(b)
         code = module.compile()
-        kept.store(key, code, {})
+        disk_cache.store(key, code, {})
         library = Library(code)
     of = {POINTER: ctypes.c_void_p, LONG: ctypes.c_ssize_t, DOUBLE: ctypes.c_double}
     made = ctypes.CFUNCTYPE(ctypes.c_int32 if result == INT else None, *map(of.__getitem__, types))

@@ -20,7 +20,7 @@ from condyle.forces.path import PathLaw
 from condyle.laws.leaves import CoordinateValue, Leaf, Rotation, StationPosition
 from condyle.native.machine.cache import Notes
 from condyle.native.straight.kernel_function import KernelFunction, evaluate
-from condyle.native.tables.kept import kept
+from condyle.native.tables.expression_cache import cached
 from condyle.native.tables.staged import build_function
 from condyle.paths.path import PathLength
 from condyle.paths.points import MovingStation
@@ -103,7 +103,7 @@ class Posture:
         kept_kinds = sorted(kinds, key=repr)
         samples = [spans[kinds[kind][0]] for kind in kept_kinds]
         functions = (
-            kept(f"lengths of spans {kept_kinds}", lambda: list(map(_length, samples))) if kinds else []
+            cached(f"lengths of spans {kept_kinds}", lambda: list(map(_length, samples))) if kinds else []
         )
         for f, kind in zip(functions, kept_kinds, strict=True):
             some = [spans[i] for i in kinds[kind]]
@@ -155,5 +155,5 @@ def _length(span: Span) -> KernelFunction:
     y = [ca.SX.sym("y", part.size) for part in span.parts]
     shaped = [part.shaped(x) for part, x in zip(span.parts, y, strict=True)]
     rows = ca.densify(twin.rows(*shaped))
-    L = twin.of(*([rows] if rows.numel() else []), *shaped)
+    L = twin.expression(*([rows] if rows.numel() else []), *shaped)
     return build_function("length", [numbers, ca.vertcat(*y)], [L, twin.left_out_of(rows)])

@@ -42,13 +42,13 @@ def is_file(path: Path) -> bool:
     return there
 
 
-def read(path: Path) -> None:
+def note_read(path: Path) -> None:
     """Record a file whose content matters."""
     if (seen := _seen.get()) is not None:
         seen.append([os.path.abspath(path), content(path)])
 
 
-def same(seen: Sequence[Sequence[str]]) -> bool:
+def unchanged(seen: Sequence[Sequence[str]]) -> bool:
     """Whether nothing has changed."""
     return all(
         os.path.isfile(path) == bool(found) and (found in ("", "there") or content(path) == found)

@@ -1,5 +1,5 @@
-"""Functions that are asked a few times: CasADi evaluates them, and nothing is compiled. Machine code would take
-longer to make than it saves. They are kept in the cache as they are, so that the next process traces nothing."""
+"""Functions that are called only a few times: CasADi evaluates them, because compiling would take longer than it
+saves. The cache on disk stores them, so that the next process traces nothing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from condyle.native.tables.lookup import lookup_context
 T = TypeVar("T")
 _MOST = 32
 _held: dict[str, Any] = {}
-"""The last that this process has asked for, by key."""
+"""The last ones that this process has used, by key."""
 
 
-def kept(key: str, make: Callable[[], T]) -> T:
-    """What is kept under a key, functions or nodes that hold some, or what `make` gives, which is kept then.
+def cached(key: str, make: Callable[[], T]) -> T:
+    """The cached functions of a key, or nodes that hold some; else the result of `make`, which is then cached.
 
     Args:
         key: text that determines it.
-        make: a trace of its own.
+        make: traces them.
     """
     key = f"expressions\n{key}"
     found = [_held.pop(key)] if key in _held else cache.loaded(key, lambda data, facts: [pickle.loads(data)])
