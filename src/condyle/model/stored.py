@@ -300,7 +300,7 @@ def _stored_path(path: Any, store: NumberStore, moved: Moved) -> Any:
     other = object.__new__(Path)
     assign(other, points=points, wraps=wraps)
     constant, spans = path.length._parts
-    whole = store.put(float(ca.evalf(ca.SX(constant))))
+    whole = store.put(float(constant))
     twin = dict(zip(map(id, (*path.points, *path.wraps)), (*points, *wraps), strict=True))
     length = PathLength(other)
 
@@ -314,7 +314,7 @@ def _stored_path(path: Any, store: NumberStore, moved: Moved) -> Any:
         )
 
     vars(length)["stored"] = whole
-    vars(length)["_parts"] = whole.sx, [own(span) for span in spans]
+    vars(length)["_parts"] = None, [own(span) for span in spans]
     vars(other)["length"] = length
     found = [(len(s.points), s.offset, s.pieces, s.never) for s in spans]
     vars(other)["_description"] = f"{Described.description(other)} {whole.text} {found}"

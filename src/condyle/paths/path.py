@@ -163,7 +163,7 @@ class PathLength(Leaf):
 
     @property
     def constant(self) -> SX:
-        return self._parts[0]
+        return self._parts[0] if self.stored is None else self.stored.sx
 
     @property
     def spans(self) -> list[Span]:
