@@ -99,7 +99,7 @@ class OperatorMap:
         """The derivative in a direction, (..., *shape)."""
         arguments, options = self._call(given)
         if "q" in tangents:
-            tangents = {**tangents, "q": along(self.system, given["q"], tangents["q"])}
+            tangents = {**tangents, "q": tangent(self.system, given["q"], tangents["q"])}
         out = self.system.jvp(self.name, *arguments, tangents=dict(tangents), **options)
         return out.reshape(*out.shape[:-1], *self.shape)
 
@@ -188,7 +188,7 @@ class RunMap:
     def jvp(self, given: Mapping[str, Array], tangents: Mapping[str, Array]) -> Array:
         """The derivative in a direction, (..., *shape)."""
         if "q" in tangents:
-            tangents = {**tangents, "q": along(self.system, given["q"], tangents["q"])}
+            tangents = {**tangents, "q": tangent(self.system, given["q"], tangents["q"])}
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in (*given.values(), *tangents.values())))
         given = {n: np.broadcast_to(x, (*lead, x.shape[-1])) for n, x in given.items()}
         runs, wrt = self._runs(given), tuple(tangents)
@@ -215,7 +215,7 @@ class RunMap:
         return [found[n] for n in wrt]
 
 
-def along(system: System, q: Array, dq: Array) -> Array:
+def tangent(system: System, q: Array, dq: Array) -> Array:
     """A direction of q along the manifold, (..., nu), from one of plain arrays, (..., nq): (1)."""
     return system.kinematics.u_from_qdot(q, dq) if _has_rates(system) else dq
 

@@ -77,7 +77,7 @@ class Check:
         """Value and guideline with their unit; the guideline may be empty."""
         if self.guideline is None:
             return _with_unit(_number(self.value), self.unit), ""
-        said, allowed = apart(self.value, self.guideline)
+        said, allowed = distinct_texts(self.value, self.guideline)
         return _with_unit(said, self.unit), _with_unit(allowed, self.unit)
 
     def __str__(self) -> str:
@@ -252,7 +252,7 @@ class Judged:
         return self
 
 
-def apart(value: float, limit: float) -> tuple[str, str]:
+def distinct_texts(value: float, limit: float) -> tuple[str, str]:
     """Two numbers with enough digits to distinguish them."""
     for digits in range(DIGITS, 17):
         texts = _number(value, digits), _number(limit, digits)

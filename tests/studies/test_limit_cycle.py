@@ -11,7 +11,7 @@ from scipy.integrate import solve_ivp
 
 import condyle as cd
 from condyle.studies.cycles.limit_cycle import _checked, _on_constraints, _Return
-from condyle.studies.cycles.tangents import basis, change, moved
+from condyle.studies.cycles.tangents import basis, change, displaced
 from condyle.studies.cycles.variation import transition
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "walker.py"
@@ -164,7 +164,7 @@ def compass():
 def differences(returns, state, h=1e-5):
     """D B by central differences of the return map."""
     end = returns(state).end
-    at = lambda dx: change(end, returns(_on_constraints(moved(state, dx))).end)
+    at = lambda dx: change(end, returns(_on_constraints(displaced(state, dx))).end)
     return np.stack([(at(h * b) - at(-h * b)) / (2 * h) for b in basis(state).T], axis=1)
 
 
@@ -179,7 +179,7 @@ def test_the_compass_walker(example, evidence):
         1e-3,
     )
     assert walk.stable and abs(walk.period - 0.734) < 5e-4  # [s]
-    state = _on_constraints(moved(walk.state, 0.03 * basis(walk.state)[:, 0]))
+    state = _on_constraints(displaced(walk.state, 0.03 * basis(walk.state)[:, 0]))
     returns = _Return(walker, _checked(walker, [example["strike"]], None), 5.0, 1e-11, "dormand-prince-8")
     D = returns.derivative(returns(state)) @ basis(state)
     assert D.shape == (8, 4) and np.abs(D).max() > 1
@@ -244,7 +244,7 @@ def test_changes_along_a_run_with_quaternions():
     run = lambda state: cd.simulate(system, state, 0.7, accuracy=1e-11, integrator="dormand-prince-8")
     traj = run(start)
     P, h = transition(traj, traj.start, 0, len(traj.t) - 1, 1e-10), 1e-5
-    at = lambda dx: change(traj[-1], run(moved(start, dx))[-1])
+    at = lambda dx: change(traj[-1], run(displaced(start, dx))[-1])
     by_differences = np.stack([(at(h * e) - at(-h * e)) / (2 * h) for e in np.eye(8)], axis=1)
     assert np.abs(P - by_differences).max() < 1e-7 * np.abs(P).max()  # h^2 and 1e-11 / h
 

@@ -14,7 +14,8 @@ import pytest
 
 import condyle as cd
 from condyle.viewer import live_view
-from condyle.viewer.hand import held, with_hand
+from condyle.viewer.hand import inputs as hand_inputs
+from condyle.viewer.hand import with_hand
 from condyle.viewer.live_view import LiveView
 from condyle.viewer.session import Session
 
@@ -119,10 +120,10 @@ def test_the_hand_pulls_a_body_to_its_target():
     system = cd.System(gravity=(0, 0, 0))
     system.add_body("ball", mobilizer=cd.Free(), mass=2.0, inertia=(0.1, 0.1, 0.1))
     pulled, stiffness = with_hand(system)
-    state = pulled.state(inputs=held(pulled, "ball", (0, 0, 0), (0.3, -0.2, 0.1), stiffness))
+    state = pulled.state(inputs=hand_inputs(pulled, "ball", (0, 0, 0), (0.3, -0.2, 0.1), stiffness))
     end = cd.simulate(pulled, state, 2.0, accuracy=1e-6)[-1]
     np.testing.assert_allclose(end.station_position("ball", (0, 0, 0)), [0.3, -0.2, 0.1], rtol=0, atol=1e-4)
-    free = pulled.state(inputs=held(pulled, None))
+    free = pulled.state(inputs=hand_inputs(pulled, None))
     np.testing.assert_allclose(free.udot, 0, rtol=0, atol=1e-12)
 
 

@@ -63,13 +63,13 @@ class Contact(ConstraintOfParts):
         if not isinstance(rolling, bool):
             raise DescriptionError(f"{type(self).__name__}: rolling: expected True or False, got {rolling!r}")
 
-    def made(self) -> tuple[Constraint, ...]:
+    def create_parts(self) -> tuple[Constraint, ...]:
         """The parts."""
-        raise TypeError(f"{type(self).__name__} does not say what its parts are: it needs a method made()")
+        raise TypeError(f"{type(self).__name__} needs a method create_parts()")
 
     @cached_property
     def parts(self) -> tuple[Constraint, ...]:  # type: ignore[override]
-        return self.made()
+        return self.create_parts()
 
     def check(self, tree: Tree) -> None:
         for part in self.parts:
@@ -120,7 +120,7 @@ class PointOnPlaneContact(Contact):
     def drawn(self, size: float) -> list[Drawing | Link]:
         return [*super().drawn(size), drawn_plane(self.a, self.normal, self.height, size)]
 
-    def made(self) -> tuple[Constraint, ...]:
+    def create_parts(self) -> tuple[Constraint, ...]:
         on = PointInPlane(
             self.a, as_field_value(self.normal), as_field_value(self.height), self.b, as_field_value(self.p_b)
         )
@@ -153,7 +153,7 @@ class SphereOnPlaneContact(Contact):
         plane = drawn_plane(self.a, self.normal, self.height, size)
         return [plane, drawn_ball(self.b, self.center, self.radius)]
 
-    def made(self) -> tuple[Constraint, ...]:
+    def create_parts(self) -> tuple[Constraint, ...]:
         n, height, center, radius = map(as_field_value, (self.normal, self.height, self.center, self.radius))
         on = PointInPlane(self.a, n, height + radius, self.b, center)  # (21)
         return (on, NoSlipOnPlane(self.a, n, self.b, center, radius)) if self.rolling else (on,)
@@ -220,7 +220,7 @@ class SphereOnSphereContact(Contact):
             drawn_ball(self.b, self.center_b, self.radius_b),
         ]
 
-    def made(self) -> tuple[Constraint, ...]:
+    def create_parts(self) -> tuple[Constraint, ...]:
         c_a, r_a, c_b, r_b = map(as_field_value, (self.center_a, self.radius_a, self.center_b, self.radius_b))
         apart = Rod(self.a, c_a, self.b, c_b, r_a + r_b)
         return (apart, NoSlipOnSphere(self.a, c_a, r_a, self.b, c_b, r_b)) if self.rolling else (apart,)
@@ -302,7 +302,7 @@ class LineOnLineContact(Contact):
         a = drawn_line(self.a, self.p_a, self.direction_a, size)
         return [*super().drawn(size), a, drawn_line(self.b, self.p_b, self.direction_b, size)]
 
-    def made(self) -> tuple[Constraint, ...]:
+    def create_parts(self) -> tuple[Constraint, ...]:
         p_a, d_a, p_b, d_b = map(as_field_value, (self.p_a, self.direction_a, self.p_b, self.direction_b))
         lines = self.a, p_a, d_a, self.b, p_b, d_b
         return (LinesMeet(*lines), NoSlipOnLines(*lines)) if self.rolling else (LinesMeet(*lines),)

@@ -43,7 +43,7 @@ def with_hand(system: System) -> tuple[System, float]:
     return out, stiffness
 
 
-def held(
+def inputs(
     system: System,
     body: str | None,
     station: Any = (0.0, 0.0, 0.0),

@@ -99,7 +99,7 @@ class Session:
 
     def _inputs(self) -> list[str]:
         """Inputs of the user's system: the hand has its own orders."""
-        held = hand.held(self.system, None)
+        held = hand.inputs(self.system, None)
         return [name for name in self.system.inputs if name not in held]
 
     def _range(self, k: int) -> tuple[float, float]:
@@ -261,11 +261,11 @@ class Session:
         name, far = names[_known("body", m["body"], names)], WIDE * hand.size(self.system)
         station, target = ([_number(x, -far, far) for x in list(m[key])[:3]] for key in ("station", "target"))
         if self.run is not None:
-            self.run.change(inputs=hand.held(self.system, name, station, target, self.stiffness))
+            self.run.change(inputs=hand.inputs(self.system, name, station, target, self.stiffness))
 
     def _do_release(self, _: Mapping[str, Any]) -> None:
         if self.run is not None:
-            self.run.change(inputs=hand.held(self.system, None))
+            self.run.change(inputs=hand.inputs(self.system, None))
 
     def _do_curve(self, m: Mapping[str, Any]) -> dict[str, Any]:
         """Length and moment arm of a path over a coordinate, with the others fixed."""
@@ -304,7 +304,7 @@ class Session:
     def _stop(self) -> None:
         if self.run is not None:
             self.run.stop()
-            self.state = self.run.shown.replace(inputs=hand.held(self.system, None))
+            self.state = self.run.shown.replace(inputs=hand.inputs(self.system, None))
             self.run = None
 
     def _again(self) -> None:

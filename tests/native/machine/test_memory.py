@@ -43,7 +43,7 @@ def test_a_process_short_of_addresses(part, said):
 
 
 def test_code_compiled_apart_is_the_same():
-    (data,) = memory.apart([TEXT], jit.host(), 1)
+    (data,) = memory.compiled_apart([TEXT], jit.host(), 1)
     assert data == jit.compile_ir(TEXT)
 
 

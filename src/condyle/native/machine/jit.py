@@ -151,7 +151,7 @@ def _compile(text: str, optimize: int) -> bytes:
     texts = parallel.divide(text)
     threads = min(len(texts), thread_count())
     if memory.is_near(texts, threads):
-        return parallel.join(memory.apart(texts, host(), optimize))
+        return parallel.join(memory.compiled_apart(texts, host(), optimize))
     return parallel.join(parallel.compile_all(texts, lambda: _target_machine(optimize), threads))
 
 

@@ -73,7 +73,7 @@ def check_room(objects: Sequence[bytes]) -> None:
             )
 
 
-def apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[bytes]:
+def compiled_apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[bytes]:
     """Object file of each module, compiled in a process of its own; NativeError where that has not enough
     memory."""
     try:

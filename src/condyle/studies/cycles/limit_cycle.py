@@ -32,7 +32,7 @@ from condyle.quality import Check, Judged
 from condyle.records import dataclass
 from condyle.status import Status
 from condyle.studies.cycles.reset import Reset
-from condyle.studies.cycles.tangents import Differentiated, basis, change, moved, options_of
+from condyle.studies.cycles.tangents import Differentiated, basis, change, displaced, options_of
 from condyle.studies.cycles.variation import rate, through, transition
 from condyle.studies.simulate import simulate
 from condyle.system.checked_arguments import check_state, number, seconds
@@ -332,7 +332,7 @@ def _newton(returns: _Return, state: State, tolerance: float, most: int) -> Limi
         part, better = 1.0, None
         for _ in range(HALVINGS if run.size > tolerance else 1):
             try:
-                trial = returns(_on_constraints(moved(x, part * (B @ d))))
+                trial = returns(_on_constraints(displaced(x, part * (B @ d))))
             except CondyleError:  # a fall: a shorter step
                 trial = None
             if trial is not None and trial.size < (1.0 if run.size > tolerance else 0.5) * run.size:

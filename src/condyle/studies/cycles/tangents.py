@@ -83,7 +83,7 @@ def N_of(state: State) -> Array:
     return np.asarray(system.qdot(np.tile(state.q, (system.nu, 1)), np.eye(system.nu), **options_of(state))).T
 
 
-def moved(state: State, dx: Array) -> State:
+def displaced(state: State, dx: Array) -> State:
     """The state changed by dx of (1); not projected to constraints."""
     system = state.system
     nu, q = system.nu, state.q + N_of(state) @ dx[: system.nu]
