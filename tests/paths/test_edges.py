@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from operator import attrgetter
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import condyle as cd
 from condyle import paths
 from condyle.forces.path import PathSpring
+from condyle.native.calls.native_function import NativeFunction
+from condyle.native.tables.staged import build_function
 from condyle.paths import Cylinder, Ellipsoid, Sphere
+from tests.oracles.geodesics import random_ends, true_length
 from tests.paths.test_paths import BENT, arm
 from tests.paths.test_segments import function
 from tests.paths.test_several import taut
@@ -133,3 +137,48 @@ def test_ends_on_the_surface_to_rounding(name):
         np.testing.assert_allclose(below[same, 1:7], above[same, 1:7], rtol=0, atol=1e-3)
         wrapped += same.sum()
     assert wrapped > 3000
+
+
+def test_between_nearly_opposite_ends_of_a_chord_beside_the_center():
+    """The point of the ellipsoid that is closest to this chord is beyond its end, and in that plane there is no path:
+    NaN in a hole of some 1e-4 m (SerratusAnterior_I of a shoulder, one pose of 100,000). By the oracle's shooting
+    from 720 points of the silhouette the shortest of four geodesics is 0.28292."""
+    ends = [
+        -0.034654827857673,
+        0.004036482064728,
+        -0.146213471993462,
+        0.015980720385369,
+        -0.040975948968574,
+        0.0722152,
+    ]
+    found = function(Ellipsoid((0.0740668, 0.169952, 0.0704834)))
+    near = np.array(ends) + 1e-4 * np.random.default_rng(0).normal(size=(50, 6))
+    assert found(ends)[0] == pytest.approx(0.28292, abs=1e-5)
+    assert np.isfinite(found(near)).all()
+
+
+def test_sharply_bent_surfaces():
+    """Over the rim of a disc twelve Gauss points do not suffice, whatever the angles at the ends: lengths were 4e-4 of
+    the size off. The oracle shoots from one end."""
+    radii, n = np.array([1.0, 1.0, 0.2]), 300
+    ends = random_ends("antipodal", n, radii, np.random.default_rng(1))
+    rows = row_function(radii)(ends)
+    A, B, L, P, Q = ends[:, :3], ends[:, 3:], rows[:, 1], rows[:, 20:23], rows[:, 23:26]
+    arc = L - np.linalg.norm(P - A, axis=1) - np.linalg.norm(B - Q, axis=1)
+    true, miss, _ = true_length(A, B, radii, P, arc, 80)
+    sure = miss < 1e-11
+    assert sure.mean() > 0.9
+    np.testing.assert_allclose(L[sure], true[sure], rtol=0, atol=1e-9)
+
+
+def row_function(radii) -> NativeFunction:
+    """Ends (6,) -> the row."""
+    x = ca.SX.sym("x", 6)
+    row = Ellipsoid(tuple(radii)).row(x[:3], x[3:])
+    return NativeFunction(
+        "row",
+        lambda: build_function("row", [x], [row]),
+        key=f"test row {tuple(radii)}",
+        inputs=[("x", 6)],
+        outputs=[("row", row.numel())],
+    )

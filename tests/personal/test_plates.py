@@ -244,6 +244,78 @@ def test_forces_that_contradict_the_motion(subject, change):
     np.testing.assert_array_equal(found.motions[0].values, plain.motions[0].values)
 
 
+SHIFTED = {"x": (0.2, 0.0, 0.0), "y": (0.0, 0.3, 0.0), "z": (0.0, 0.0, 0.1)}
+
+
+@pytest.mark.parametrize(
+    ("axis", "says"),
+    [
+        ("x", r"forces act \d+ cm beside foot_r, \d+ cm beside foot_l"),
+        ("y", r"forces act 2\d cm above foot_r"),
+        ("z", r"forces act \d cm beside foot_r"),
+    ],
+)
+def test_origin_of_plates(subject, axis, says):
+    """20 cm ahead, 30 cm up, 10 cm aside, which a planar model's forces do not show."""
+    change = lambda n, x: x + SHIFTED[axis]["xyz".index(n[-1])] if "point" in n else x
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        cd.personalize(subject.generic, subject.walk, subject.static, plates(subject, change))
+    assert any(re.search(says, str(w.message)) for w in said)
+
+
+def test_exchanged_feet(subject):
+    given = [
+        cd.ExternalLoad(other.body, x.table, force=x.force, point=x.point)
+        for x, other in zip(*(plates(subject)[::k] for k in (1, -1)), strict=True)
+    ]
+    with pytest.warns(RuntimeWarning, match="loads of foot_l, foot_r act under the other foot"):
+        cd.personalize(subject.generic, subject.walk, subject.static, given)
+
+
+@pytest.mark.parametrize("late", [0.03, -0.05, 0.1])
+def test_clocks_that_differ(subject, late):
+    """Plates that start late or early: by how much is told, as a warning or with the error that no weight is carried."""
+    way = "earlier" if late > 0 else "later"
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        try:
+            cd.personalize(subject.generic, subject.walk, subject.static, plates(subject, late=late))
+            told = " ".join(str(w.message) for w in said)
+        except NotCarriedError as error:
+            told = str(error)
+    found = re.search(rf"better when they are (\d+) ms {way}", told)
+    assert found is not None and abs(float(found[1]) - 1e3 * abs(late)) <= 10  # a frame is 10 ms
+
+
+def test_forces_smoothed_away(subject):
+    """At 1 Hz the mass is off by 2 %, and the motion does not agree."""
+    from scipy.signal import butter, filtfilt
+
+    rate = 1 / np.median(np.diff(subject.ground_reactions.time))
+    b, a = butter(2, 2 * 1.0 / rate)
+    smooth = plates(subject, lambda n, x: filtfilt(b, a, x) if "force" in n else x)
+    with pytest.warns(RuntimeWarning, match="agree only roughly.*not smoothed much more than the motion"):
+        cd.personalize(subject.generic, subject.walk, subject.static, smooth)
+
+
+def test_one_plate(subject):
+    """The other foot's plate is missing: only the time counts in which one carries the subject."""
+    found = cd.personalize(subject.generic, subject.walk, subject.static, plates(subject)[:1])
+    assert found.dynamics.total == pytest.approx(subject.mass, rel=0.01)
+    assert len(found.residuals[0].time) < 0.7 * len(subject.walk.time)
+
+
+def test_right_plates_are_not_blamed(subject):
+    with warnings.catch_warnings(action="error"):
+        cd.personalize(subject.generic, subject.walk, subject.static, plates(subject))
+    in_kgf = plates(subject, lambda n, x: x / 9.81 if "force" in n else x)
+    with pytest.raises(
+        NotCarriedError, match=r"They carry about 7 kg, and a subject of this size has about \d\d kg"
+    ):
+        cd.personalize(subject.generic, subject.walk, subject.static, in_kgf)
+
+
 def test_wrong_height_and_mass(subject):
     """2.1 m for 1.78 m, and grams or pounds for kilograms, without forces and with them."""
     call = lambda **options: cd.personalize(subject.generic, subject.walk, subject.static, **options)

@@ -8,6 +8,7 @@ from typing import Any
 
 from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.terminal import say
+from condyle.errors import DescriptionError
 from condyle.native.machine.ctrl_c import patient
 from condyle.opensim import read_osim
 from condyle.personal.personalize import personalize
@@ -36,6 +37,10 @@ def run(
         output: folder; None is the first unused of MODEL-subject, MODEL-subject-2, ...
         force: overwrite what is there.
     """
+    if forces_given := [x for x in trials if x.suffix == ".xml"]:
+        raise DescriptionError(
+            f"personalize: {forces_given[0]}: loads are given one by one, --loads a.xml --loads b.xml"
+        )
     with patient():
         refuse_unwritable(output, force)
         system = read_osim(model, add=markers) if markers is not None else read_osim(model)

@@ -204,9 +204,9 @@ class EllipsoidEnds:
         axis = unit(ca.if_else(inside, axis, cross(V - c, U - c)))
         P, Q = section(U, axis, V)
         short = all_of(inside, dot(P + Q, c) > 0, dot(P - Q, P - Q) < SHORT * SHORT)
-        m = _middle(P, Q, c)
+        m = middle(P, Q, c)
         w = unit(axis - dot(axis, m) * m)
-        half = (_arc(P, m, self.radii) + _arc(m, Q, self.radii)) / 2
+        half = half_arc(P, m, Q, self.radii)
         return Begin(m, w, P, Q, half, forced, short)
 
 
@@ -225,7 +225,7 @@ class Begin:
     short: ca.SX
 
 
-def _middle(P: SX, Q: SX, c: SX) -> SX:
+def middle(P: SX, Q: SX, c: SX) -> SX:
     """The middle of the arc from P to Q on the side of c; c itself for half a turn."""
     middle = P + Q
     middle = ca.if_else(dot(middle, c) < 0, -middle, middle)
@@ -247,9 +247,9 @@ def _slide() -> Solver:
             depth = dot(chord, out)
             y = chord + (ca.sqrt(ca.fmax(1 - dot(chord, chord) + depth * depth, 0)) - depth) * out
             P, Q = section(U, unit(cross(V - y, U - y)), V)
-            m = _middle(P, Q, y)
-            arc = _arc(P, m, radii) + _arc(m, Q, radii)
-            lengths.append(norm(radii * (P - U)) + arc + norm(radii * (V - Q)))
+            m = middle(P, Q, y)
+            arc = half_arc(P, m, Q, radii)
+            lengths.append(norm(radii * (P - U)) + 2 * arc + norm(radii * (V - Q)))
         return all_of(p[18], *(after < before for before, after in pairwise(lengths)))
 
     return Solver.trace(
@@ -261,6 +261,11 @@ def _slide() -> Solver:
         0,
         idle=lambda p: (ca.SX(0), p[18]),
     )
+
+
+def half_arc(P: SX, m: SX, Q: SX, radii: SX) -> SX:
+    """About half of the length from P over m to Q on the unit sphere, in space [m]."""
+    return (_arc(P, m, radii) + _arc(m, Q, radii)) / 2
 
 
 def _arc(y: SX, z: SX, radii: SX) -> SX:

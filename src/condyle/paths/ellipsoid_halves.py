@@ -29,7 +29,7 @@ import casadi as ca
 
 from condyle.arrays import SX
 from condyle.native.solvers.solver import Solver
-from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette
+from condyle.paths.ellipsoid_ends import EllipsoidEnds, Silhouette, half_arc, middle, section
 from condyle.paths.ellipsoid_length import MODES, CurveLength, Finer, LeastLength, Resumed
 from condyle.paths.segment import ROW, Columns, Segment, cross, dot, norm, unit
 from condyle.spatial.algebra import all_of, any_of
@@ -85,7 +85,10 @@ class Halves:
 
     Its input is p of ellipsoid_ends.py and the row of the search of least length. It begins where that search
     ended and, if this fails, where that search began, then without control of the residual. A path that is
-    not forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0.
+    not forced to its side must be a shortest one: without conjugate points, K > 0 and M12 > 0. If none is found,
+    the search restarts in the plane turned by a right angle about the chord, on its nearer and then on its farther
+    side: the point that is closest to a chord near the center may lie beyond the end of the chord, and no path
+    lies in its plane.
     """
 
     state: ClassVar = Columns(
@@ -101,6 +104,7 @@ class Halves:
         first=13,
         fields=8,
         begin=3,
+        turned=6,
         found=1,
         count=1,
         tries=1,
@@ -125,6 +129,7 @@ class Halves:
         first = ca.vertcat(U.angle(known["P"]), V.angle(known["Q"]), known["first_half"] / size)
         begin = {
             "begin": first,
+            "turned": self.turned(EllipsoidEnds(p), known["P"], U, V) / ca.vertcat(1, 1, size, 1, 1, size),
             "z": z,
             "before": z,
             "merit": 1e300,
@@ -134,6 +139,18 @@ class Halves:
             "launch": launch,
         }
         return self.state.join(begin | {"least": 1, "active": needed}), needed
+
+    def turned(self, ends: EllipsoidEnds, P: SX, A: Silhouette, B: Silhouette) -> SX:
+        """phi, psi and half of the length [m] in the plane across that through both ends and P, on either side."""
+        U, V = ends.scaled
+        chord = unit(V - U)
+        side = unit(cross(chord, P - U))
+        side *= ca.if_else(dot(side, U) < 0, -1, 1)
+        out = []
+        for c in (side, -side):
+            P, Q = section(U, cross(c, chord), V)
+            out += [A.angle(P), B.angle(Q), half_arc(P, middle(P, Q, c), Q, ends.radii)]
+        return ca.vertcat(*out)
 
     def step(self, p: SX, x: SX) -> tuple[SX, SX]:
         s = self.state.split(x)
@@ -165,9 +182,10 @@ class Halves:
         lost = all_of(met, any_of(near, astray, count >= ROUNDS))
         lost = all_of(lost, ca.logic_not(found))
         tries = s["tries"] + lost
-        again = all_of(lost, tries < 2)
-        z = ca.if_else(again, s["begin"], z)
-        busy = ca.logic_not(any_of(found, all_of(lost, tries > 1)))
+        again = all_of(lost, tries < ca.if_else(forced, 2, 4))
+        another = ca.if_else(tries == 2, s["turned"][:3], s["turned"][3:])
+        z = ca.if_else(again, ca.if_else(tries == 1, s["begin"], another), z)
+        busy = ca.logic_not(any_of(found, all_of(lost, ca.logic_not(again))))
 
         U, V = Silhouette.seen_from(A / a), Silhouette.seen_from(B / a)
         to_B = ca.logic_not(second)
@@ -267,10 +285,10 @@ def solvers() -> tuple[Solver, Solver, Solver, Solver]:
     """Four solvers: of p (ellipsoid_ends.py); of p and its row, which goes on in more modes where those of the first do
     not suffice; of p and the row of that, where these do not either; and steps on from the first, for ends that have
     moved a little."""
-    length = CurveLength(MODES, 8)
+    length = CurveLength(MODES, 8, 2e-4)
     return (
         LeastLength(length).solver(f"ellipsoid{MODES}"),
-        Finer(CurveLength(MORE, 12), WIDER).solver(f"ellipsoid{MORE}"),
+        Finer(CurveLength(MORE, 12, 2e-5), WIDER).solver(f"ellipsoid{MORE}"),
         Halves().solver(),
         Resumed(length).solver("ellipsoid_resumed"),
     )

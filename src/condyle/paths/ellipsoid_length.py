@@ -79,13 +79,15 @@ class Chart:
         return Chart(column[:3], column[3:6], column[6:])
 
     def turned(self, tips: SX, by: SX) -> SX:
-        """p, dp/dphi, q, dq/dpsi, shape (12,), after both have moved along their silhouettes: by so much along the
-        tangents, and back to the circles."""
+        """p, dp/dphi, q, dq/dpsi, shape (12,), after both have turned along their silhouettes: by so much up to its
+        cube."""
         out = []
         for i, center in enumerate(ca.vertsplit(self.centers, 3)):
             r, t = tips[6 * i : 6 * i + 3] - center, tips[6 * i + 3 : 6 * i + 6]
-            per = inverse(ca.sqrt(1 + by[i] * by[i]))
-            out += [center + per * (r + by[i] * t), per * (t - by[i] * r)]
+            square = by[i] * by[i] / 4  # of tan(angle / 2)
+            per = inverse(1 + square)
+            c, s = per * (1 - square), per * by[i]
+            out += [center + c * r + s * t, c * t - s * r]
         return ca.vertcat(*out)
 
     def renewed(self, tips: SX, offset: SX) -> SX:
@@ -101,26 +103,28 @@ class CurveLength:
     Attributes:
         size: of z.
         table: a row per Gauss point: its weight; factors of p, q and w in dy/dz; their derivatives by s;
-            those of m in (1).
+            those of m in (1); the two highest Legendre polynomials.
+        ripple: share of |x'| in these, n - 1 and n - 2 of n points, above which the points do not suffice: what they do
+            not show begins at 2 n, where it is about the square of this.
     """
 
-    def __init__(self, modes: int, points: int) -> None:
-        self.modes, self.size = modes, 2 + modes
+    def __init__(self, modes: int, points: int, ripple: float) -> None:
+        self.modes, self.size, self.ripple = modes, 2 + modes, ripple
         x, weights = np.polynomial.legendre.leggauss(points)
         s, basis = (x + 1) / 2, [np.polynomial.legendre.Legendre.basis(k) for k in range(modes)]
         B = [s * (1 - s) * f(x) for f in basis]
         D = [(1 - 2 * s) * f(x) + 2 * s * (1 - s) * f.deriv()(x) for f in basis]
-        self.table = np.stack(
-            [weights / 2, (1 - s) ** 2, s * s, *B, -2 * (1 - s), 2 * s, *D, 2 * s * (1 - s), 2 - 4 * s],
-            axis=1,
-        )
+        factors = [(1 - s) ** 2, s * s, *B, -2 * (1 - s), 2 * s, *D, 2 * s * (1 - s), 2 - 4 * s]
+        highest = [np.polynomial.legendre.Legendre.basis(points - k)(x) for k in (1, 2)]
+        self.table = np.stack([weights / 2, *factors, *highest], axis=1)
         self.middle = np.array([f(0) / 4 for f in basis])
 
     def term(self, tau: SX, chart: Chart, tips: SX, a: SX, per: SX, c: SX) -> SX:
-        """Terms of a Gauss point: L, g (n,), rows of the lower half of H. per: 1/radii."""
+        """Terms of a Gauss point: L, g (n,), rows of the lower half of H, L by the highest polynomials. per: 1/radii."""
         n = self.size
         p, p1, q, q1 = (tips[3 * k : 3 * k + 3] for k in range(4))
-        weight, by, bd, (in_y, in_d) = c[0], c[1 : 1 + n], c[1 + n : 1 + 2 * n], ca.vertsplit(c[1 + 2 * n :])
+        weight, by, bd = c[0], c[1 : 1 + n], c[1 + n : 1 + 2 * n]
+        in_y, in_d, *highest = ca.vertsplit(c[1 + 2 * n :])
         y = by[0] * p + in_y * chart.m + by[1] * q + dot(by[2:], tau) * chart.w  # (1)
         d = bd[0] * p + in_d * chart.m + bd[1] * q + dot(bd[2:], tau) * chart.w
         point = CurvePoint.from_slope(y, d, a, per)
@@ -133,7 +137,12 @@ class CurveLength:
             [f * e for e in etas] for f, etas in zip(point.factors(weight), (eta1, eta), strict=True)
         )
         H = [turned[i] * eta1[j] + bent[i] * eta[j] for i in range(n) for j in range(i + 1)]  # (3)
-        return ca.vertcat(weight * point.F, *g, *H)
+        length = weight * point.F
+        return ca.vertcat(length, *g, *H, *(length * f for f in highest))
+
+    def suffice(self, total: SX) -> SX:
+        """Whether the points do."""
+        return ca.norm_1(total[-2:]) * (2 * len(self.table) - 1) < self.ripple * total[0]
 
     def assembled(self, total: SX, ends: EllipsoidEnds, tips: SX) -> tuple[SX, SX, SX]:
         """L, g (n,), H (n, n) of the sum and of both ends."""
@@ -292,6 +301,7 @@ class LeastLength:
             left=1,
             count=1,
             pivots=3,
+            even=1,
             tips=12,
             chart=12,
             active=1,
@@ -362,6 +372,7 @@ class LeastLength:
             "left": ca.if_else(worse, s["left"], size),
             "count": count + 1,
             "pivots": pivots,
+            "even": self.length.suffice(total),
             "tips": tips,
             "chart": [ca.if_else(renew, new, s["chart"][:6]), s["chart"][6:]],
         }
@@ -389,7 +400,7 @@ class LeastLength:
         smooth = ca.fmin(
             dot(e_in, self.length.direction(y_P, 0, *ways)), dot(e_out, self.length.direction(y_Q, 1, *ways))
         )
-        return over, short, all_of(smooth > 1 - KINK, dot(y_P, y_Q) > self.wide)
+        return over, short, all_of(smooth > 1 - KINK, dot(y_P, y_Q) > self.wide, s["even"])
 
     def memory_of(self, s: dict[str, SX]) -> SX:
         """p, q, m, w, tau."""

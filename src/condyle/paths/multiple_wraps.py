@@ -60,6 +60,9 @@ OFTEN = 3
 would cycle."""
 LEAST = 1e-3
 """A step of a gap point is at most half the gap, or this fraction of the length."""
+SOON = 1e-4
+"""A step of the gap points, over the length of the path, after which the next one may be the last: searches over
+surfaces then go to their end."""
 CONVERGED = 1e-8
 """Last step of the gap points over the length of the path. It is applied at the end, and leaves its
 square."""
@@ -498,7 +501,8 @@ class GapPoints:
     sweeps handle gap points that begin inside a surface; and whether to solve.
 
     Searches over surfaces continue from their present state, a step or two for each step of this solver; they
-    run to the end once a step makes the path longer, since their residual may exceed the change.
+    run to the end once a step makes the path longer, since their residual may exceed the change, and where the
+    next step may be the last.
     """
 
     def __init__(self, chain: Chain, memory: Sequence[int]) -> None:
@@ -540,11 +544,13 @@ class GapPoints:
         gaps, e = (both[0], both[1]), ca.vertsplit(held[4 * m :], 3)
         rows, X = ca.vertsplit(s["rows"], WIDTH), ca.vertsplit(s["X"], 3)
         left, memory = ca.vertsplit(s["left"]), [s[f"memory{k}"] for k in range(m)]
+        soon = dot(s["last"], s["last"]) < (SOON * s["before_L"]) ** 2
+        soon = all_of(s["merit"] < 1e300, soon)
         for k, surface in enumerate(self.chain.surfaces(p)):
             A, B = self.chain.ends(p, k, *self.between(p, k, piece[k], gaps, X))
             known = all_of(ca.logic_not(ca.sum1(ca.vertcat(A, B) != rows[k][WIDTH - 6 :])), left[k] <= ENOUGH)
             idle = any_of(known, ca.logic_not(on[k]))
-            go = ca.if_else(idle, 0, 1 + (s["rises"] > 0))
+            go = ca.if_else(idle, 0, 1 + any_of(s["rises"] > 0, soon))
             found = surface.resumed(A, ca.if_else(idle, A, B), memory[k], go)
             rows[k], left[k], memory[k] = (
                 ca.if_else(idle, old, new)

@@ -26,6 +26,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import warn
+from condyle.personal.anthropometry import role, side
 from condyle.personal.followed import Followed, pieces
 from condyle.personal.loaded_system import WRENCH, LoadedSystem, loaded
 from condyle.personal.marker_fit import Fit, MarkerFit
@@ -36,6 +37,7 @@ from condyle.personal.plates import (
     covered,
     free_torques,
     gravity_of,
+    under_feet,
     wrench,
 )
 from condyle.personal.sized_system import SizedSystem
@@ -63,6 +65,8 @@ CONTRARY, TURNS = 0.05, 15.0
 """Part of the peak force, and moment [N m]: where more is left, forces and motion contradict each other."""
 ALIKE = 0.05
 """Part of the mass by which a trial may differ from the mean of all."""
+ROUGH = (0.01, 3.0, 0.5)
+"""Part of the peak force, moment [N m] and change of angles [deg, RMS] beyond which these agree only roughly."""
 HEAVY = 0.2
 """The part of the mass beyond which bodies whose pose no marker shows let forces say nothing of masses."""
 NEAR = 2.5
@@ -360,6 +364,8 @@ def find_masses(
         except NotCarriedError as error:
             refused.append(error)
             continue
+        places, partners = _feet(one, problem, fit, q)
+        under_feet(given, time, places, up, partners, name)
         each[name] = carried
         impulse += np.array([carried, 1.0]) * sum(map(len, windows)) * float(np.median(np.diff(time)))
         step = RUN if (W[:, 3:] @ up).max() > FAST * g * carried else WALK
@@ -410,6 +416,9 @@ def find_masses(
         left = {k: max(*np.divide(r.left, (CONTRARY * r.peak, TURNS))) for k, r in enumerate(found) if r}
         worst = max(left.keys() - contrary.keys(), key=lambda k: left[k], default=None)
         if worst is None or left[worst] <= 1:
+            _rough(
+                {n: r for k, (n, r) in enumerate(zip(names, found, strict=True)) if r and k not in contrary}
+            )
             return Masses(made, pi, prior, covariance, carried, grown, weak, found)
         force, moment = found[worst].left  # type: ignore[union-attr]
         warn(
@@ -462,6 +471,42 @@ def _sought(
     cs = [_bounded(t, c, pi) for t, c in zip(used, cs, strict=True)]
     covariance = root @ (W @ W.T + V @ np.diag(1 / (1 + values[kept])) @ V.T) @ root.T
     return pi, prior, covariance, _weak(made, root @ W), start, cs
+
+
+def _rough(found: dict[str, TrialResiduals]) -> None:
+    """Warn where forces and motion agree only roughly, by the guidelines of the report."""
+    told = []
+    for name, r in found.items():
+        (force, moment), (rms, _) = r.left, np.degrees(r.changed)
+        if force > ROUGH[0] * r.peak or moment > ROUGH[1] or rms > ROUGH[2]:
+            told.append(
+                f"{name}: {100 * force / r.peak:.1f} % of the peak force and {moment:.1f} N m are left, and angles changed by "
+                f"{rms:.2f} degrees for it"
+            )
+    if told:
+        warn(
+            f"personalize: forces and motion agree only roughly: {cut(told, sep='; ')}. Are times and origin of the "
+            "plates right, and forces not smoothed much more than the motion?",
+            RuntimeWarning,
+        )
+
+
+def _feet(
+    one: SizedSystem, problem: MarkerFit, fit: Fit, q: Array
+) -> tuple[dict[str, Array], dict[str, str]]:
+    """Places of markers and joints of each foot [m], shape (T, n, 3), by body; and the bodies of the other foot."""
+    _, R, station, s = problem.errors(q, fit.theta, fit.d)
+    X = one.system.body_poses(q, parameters=one.parameters(s))
+    seen = X.p[:, problem.body] + np.einsum("tmij,mj->tmi", R, station)
+    feet = {b.name: side(b.name) for b in one.system.bodies if role(b.name) == "foot"}
+    places = {}
+    for name, (_, which) in feet.items():
+        bodies = [one.system.body(n).index for n, x in feet.items() if x[1] == which]
+        places[name] = np.concatenate([X.p[:, bodies], seen[:, np.isin(problem.body, bodies)]], axis=1)
+    other = {
+        n: m for n, (stem, a) in feet.items() for m, (same, b) in feet.items() if stem == same and a != b
+    }
+    return places, other
 
 
 def _hidden(system: System, untold: set[str]) -> list[str]:

@@ -14,6 +14,8 @@ zero. m is the mass for which most frames agree, given the prior for a subject o
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from condyle.arrays import Array
@@ -44,6 +46,12 @@ FAR = 0.3
 """Maximum distance of a force from the nearest joint [m]."""
 SURE = 0.02
 """Horizontal forces below this part of the weight do not show their sign."""
+OUTSIDE, HIGH, ACTING = 0.05, 0.15, 200.0
+"""How far beside the markers of a foot [m], and above or below the lowest of them [m], its center of pressure may be in
+half of the time in which this force acts [N]."""
+LATE, LATEST, CLEARLY = 0.02, 0.15, 0.7
+"""Forces are late or early by at least this time and at most that [s], if they then differ from the motion by this part
+of what they do as they are."""
 LEVER, STILL = 0.03, 0.005
 """Torque about horizontal axes over force [m] beyond which it is no free torque, unless the point moves less [m]."""
 
@@ -99,6 +107,68 @@ def free_torques(loads: list[ExternalLoad], up: Array, name: str) -> list[Extern
             RuntimeWarning,
         )
     return out
+
+
+def under_feet(
+    loads: list[ExternalLoad],
+    time: Array,
+    places: dict[str, Array],
+    up: Array,
+    partners: dict[str, str],
+    name: str,
+) -> None:
+    """Warn where centers of pressure are not under the feet on which they act.
+
+    Args:
+        loads: of a trial.
+        time: of the frames [s], shape (T,).
+        places: of markers and joints of the feet by body [m], shape (T, n, 3).
+        up: the direction against gravity.
+        partners: the other foot, by body.
+        name: of the trial, for messages.
+    """
+    angles = np.linspace(0, 2 * np.pi, 48, endpoint=False)
+    a = np.linalg.svd(up[None])[2][1:]
+    ways = np.stack([np.cos(angles), np.sin(angles)], axis=1) @ a  # (48, 3), horizontal
+    told, exchanged = [], []
+    for load in loads:
+        if (
+            load.body not in places
+            or load.force is None
+            or load.point is None
+            or load.point_frame != "ground"
+        ):
+            continue
+        p, F = (
+            np.stack([np.interp(time, load.table.time, c) for c in load.table[list(x)].values.T], axis=1)
+            for x in (load.point, load.force)
+        )
+        acts = (np.linalg.norm(F, axis=1) > ACTING) & np.isfinite(p).all(axis=1)
+        acts &= (time >= load.table.time[0]) & (time <= load.table.time[-1])
+        if acts.sum() < 8:
+            continue
+        support = lambda body: np.max(places[body][acts] @ ways.T, axis=1)  # noqa: B023
+        beside = lambda body: float(np.median((p[acts] @ ways.T - support(body)).max(axis=1)))  # noqa: B023
+        own, other = beside(load.body), partners.get(load.body)
+        above = float(np.median(p[acts] @ up - (places[load.body][acts] @ up).min(axis=1)))
+        if own > OUTSIDE and other is not None and beside(other) < own / 2:
+            exchanged.append(load.body)
+        elif own > OUTSIDE:
+            told.append(f"{100 * own:.0f} cm beside {load.body}")
+        elif abs(above) > HIGH:
+            told.append(f"{100 * abs(above):.0f} cm {'above' if above > 0 else 'below'} {load.body}")
+    if exchanged:
+        warn(
+            f"personalize: {name}: the loads of {cut(exchanged)} act under the other foot: are feet exchanged? Masses do "
+            "not depend on it, but joint moments will",
+            RuntimeWarning,
+        )
+    if told:
+        warn(
+            f"personalize: {name}: forces act {cut(told)}: have plates and cameras the same origin and axes, and are "
+            "points of application centers of pressure?",
+            RuntimeWarning,
+        )
 
 
 def wrench(
@@ -225,6 +295,11 @@ def covered(
     found = np.exp(-0.5 * ((tried - told[:, None]) / NEAR) ** 2).sum(axis=0)
     mass = float(np.exp(tried[np.argmax((found + 1e-3) * likely)]))
     off = MISSING * np.maximum(g, fall) + SOFT * np.abs(fall - g)
+    late = _late(vertical, fall, stands, step)
+    said = (
+        f"forces fit the motion better when they are {1e3 * abs(late):.0f} ms {'earlier' if late > 0 else 'later'}; "
+        "do clocks of plates and cameras agree?"
+    )
     good = np.abs(vertical - mass * fall) < mass * off
     good &= away < FAR
     edge = max(2, round(EDGE / step))
@@ -240,9 +315,16 @@ def covered(
             f"personalize: {name}: in no quarter of a second do the plates carry the subject's weight; are the "
             "loads of this trial, and do times agree? Leave the loads of a trial out, None, in which a foot is "
             "always off the plates"
-            + f". They carry about {np.exp(np.median(told)):.0f} kg, and mass= says {expected:.0f} kg"
-            * bool(sure and len(told))
+            + (
+                f". They carry about {np.exp(np.median(told)):.0f} kg, and "
+                + ("mass= says" if sure else "a subject of this size has about")
+                + f" {expected:.0f} kg"
+            )
+            * bool(len(told))
+            + f"; {said}" * bool(late)
         )
+    if late:
+        warn(f"personalize: {name}: {said}", RuntimeWarning)
     rows = np.concatenate(windows)
     mass = float(vertical[rows].sum() / fall[rows].sum())  # (2)
     across = [k for k in range(3) if abs(up[k]) < 0.5]
@@ -259,6 +341,28 @@ def covered(
             RuntimeWarning,
         )
     return windows, mass
+
+
+def _late(vertical: Array, fall: Array, stands: Any, step: float) -> float:
+    """Time by which forces are late [s], negative where they are early; 0 where it is not clear."""
+
+    def apart(k: int) -> float:
+        """What is left of F = m (g + a) with forces of k frames later, over the largest force."""
+        rows = np.flatnonzero(stands)
+        rows = rows[(rows + k >= 0) & (rows + k < len(fall))]
+        rows = rows[stands[rows + k]]
+        if len(rows) < 0.5 * stands.sum():
+            return np.inf
+        F, a = vertical[rows + k], fall[rows]
+        mass = np.median(F / a)
+        return float(np.median(np.abs(F - mass * a)) / mass)
+
+    most = int(LATEST / step)
+    tried = np.arange(-most, most + 1)
+    off = np.array([apart(int(k)) for k in tried])
+    best = int(tried[np.argmin(off)])
+    clear = off.min() < CLEARLY * off[most] and abs(best) * step >= LATE and abs(best) < most
+    return best * step if clear else 0.0
 
 
 def beside(system: System, parameters: dict[str, float], q: Array, W: Array) -> Array:

@@ -14,7 +14,7 @@ from condyle.errors import DescriptionError
 from condyle.io.markers import Markers
 from condyle.opensim import write_osim
 from condyle.personal.anthropometry import SizePrior
-from condyle.personal.dynamics import Masses
+from condyle.personal.dynamics import CONTRARY, ROUGH, TURNS, Masses
 from condyle.personal.estimates import Estimates
 from condyle.personal.followed import Followed
 from condyle.personal.landmarks import MarkerKinds, WhoIsWho
@@ -303,11 +303,17 @@ class Person(Display, Judged):
                 continue
             force, moment = r.left
             yield Check(
-                f"residual force RMS, {name}", 100 * force / r.peak, "% of peak", 1.0, 5.0, "", FORCES
+                f"residual force RMS, {name}",
+                100 * force / r.peak,
+                "% of peak",
+                100 * ROUGH[0],
+                100 * CONTRARY,
+                "",
+                FORCES,
             )
-            yield Check(f"residual moment RMS, {name}", moment, "N m", 3.0, 15.0, "", FORCES)
+            yield Check(f"residual moment RMS, {name}", moment, "N m", ROUGH[1], TURNS, "", FORCES)
             rms, most = np.degrees(r.changed)
-            yield Check(f"angles changed for it RMS, {name}", float(rms), "deg", 0.5, 2.0)
+            yield Check(f"angles changed for it RMS, {name}", float(rms), "deg", ROUGH[2], 2.0)
             yield Check(f"angles changed for it most, {name}", float(most), "deg", 4.0, 10.0)
         if self.dynamics is not None:
             total = sum(self.masses.values)

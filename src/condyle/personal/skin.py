@@ -36,6 +36,9 @@ BROAD = {UNSEEN**2 - 1: 1.1, 1.0: 1.7, 0.0: 1.7}
 most common first; and the factor of errors with each, because skin motion is not a random process."""
 TRIED = (tuple(BROAD), (0.2, 0.1, 0.4), (0.001, 0.0005, 0.002), (0.005, 0.0025, 0.01))
 """Candidates of together, l [s], white [m] and standing [m], the most common first."""
+FOLLOWS = 1.5
+"""Factor of the standard deviations of sizes and offsets that markers tell: skin moves with the pose, always the same way,
+so its mean in a walk is not that of a static trial, and segments look longer or shorter."""
 STRIDES, REPEATS = 2.5, 2.0
 """Period of skin motion [s], and the number of repeats after which further frames count."""
 LARGEST = 1400
@@ -211,7 +214,8 @@ class SkinFit:
                 break
             drop, cost, q, (theta, d) = cost - c, c, new_q, new
             done = drop < max(TOLERANCE * cost, 0.01)
-        covariance = np.linalg.inv(S)  # of the last step, which is small
+        known = p.border_prior(theta, d)[0]
+        covariance = np.linalg.inv(known + (S - known) / FOLLOWS**2)  # S of the last step, which is small
         poses = fit.q.copy()
         poses[few.chosen] = q
         e = self.problem.errors(poses, theta, d)[0]
