@@ -20,8 +20,8 @@ change d_p of a length over the part p in which its branch changes is compared w
     jump = d_p - (d_p-1 + d_p+1) / 2,    d_p - d_p+1 or d_p - d_p-1 at the ends                            (2)
 
 If all are less than a tenth of what counts as a jump, nothing has `changed`, and Python does not check. If
-one part is left it is divided again, ROUNDS times at most: then it is a jump, and Python checks this part. If
-more are left, Python checks all.
+one part is left it is divided again, NATIVE_ROUNDS times at most: then it is a jump, and Python checks this
+part. If more are left, Python checks all.
 """
 
 from __future__ import annotations
@@ -489,7 +489,7 @@ def _evaluated(f: NativeFunction, *given: np.ndarray) -> np.ndarray:
     return f.one_by_one(*given) if few else f.fast(*given)  # type: ignore[no-any-return]
 
 
-ROUNDS = 8
+NATIVE_ROUNDS = 8
 """Number of times that the native loop divides a step: each time the residual of a smooth length falls by
 200, and a jump is located 14 times better. A division in Python takes ten times as long."""
 
@@ -661,4 +661,4 @@ def unchanged(
         sizes,
         "whole",
     )
-    return [If("changed", [begin, Scan(ROUNDS, [If("more", again)])])]
+    return [If("changed", [begin, Scan(NATIVE_ROUNDS, [If("more", again)])])]
