@@ -5,7 +5,7 @@
     python -m benchmarks.personal ... --truth 20 --skin 0 5 10 --seed 200    # statistics over subjects made up
     python -m benchmarks.personal ... --masses 20 --skin 5                   # their masses, from forces
 
-MARKERS is - where the model has its own.
+MARKERS is - where the model has its own. Subjects made up wear the markers that the recordings show.
 
 Times are processor seconds; run it with OPENBLAS_NUM_THREADS=1 CONDYLE_THREADS=1 for those of one thread. SCRIPT runs the engine with the arguments MODEL - WALK MASS HEIGHT OUT
 ITERATIONS RESTARTS DATA in an environment of its own, and writes OUT.json with "cpu" and "rmse".
@@ -191,7 +191,8 @@ def truth(model: cd.System, t: Any, q: Any, count: int, skin: float, first: int)
         joints = {
             r: [b.index for b in true.bodies if b.name.startswith(r)] for r in ("femur", "tibia", "talus")
         }
-        legs = [k for k, n in enumerate(true.coordinates) if n.startswith(("hip", "knee_angle", "ankle"))]
+        of_legs = ("hip", "knee_angle", "ankle")
+        legs = [k for k, n in enumerate(true.coordinates) if n.startswith(of_legs) and not n.endswith("beta")]
         angles = np.degrees(np.sqrt(((person.followed[0].q - q)[:, legs] ** 2).mean()))
         rows.append([*(off[k].mean() for k in joints.values()), angles])
         names, s = person.sizes.names, np.log(person.sizes.values)
@@ -232,7 +233,10 @@ def main() -> None:
         theirs = nimble(*given.nimble, model, given.walk, given.mass, given.height)
         print(f"{theirs / ours:.0f} times as fast")
     if given.truth or given.masses:
-        bare = kinematics_only(model)
+        recorded = {*walk.names, *options["static"].names}
+        bare = kinematics_only(model).copy(
+            markers=dict.fromkeys(n for n in model.markers if n not in recorded)
+        )
         motion = cd.low_pass(cd.personalize(bare, **options).motions[0], 6.0)
         q = motion[list(bare.coordinates)].values
     if given.masses:

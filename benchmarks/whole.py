@@ -5,6 +5,7 @@ on the same setup files, the least of some in turns.
     python -m benchmarks.whole --cold --only gait2354    from an empty cache too
     python -m benchmarks.whole --peer PYTHON             the interpreter that has opensim, else CONDYLE_PEER
     python -m benchmarks.whole --against FOLDER          another checkout of Condyle too
+    python -m benchmarks.whole --subject                 another subject of the model from the cache of the first too
 
 One thread, bytecode compiled. `again` is the second run of the same setup in one process, over OpenSim's
 process. Peaks of memory are those of the processes.
@@ -98,6 +99,11 @@ def jobs(folder: Path, tool: str, peer: str, given: argparse.Namespace, roots: d
             found = spent(run, folder, place)
             if turn:
                 row.take(f"{label} warm", found)
+            if given.subject and turn:
+                other, filled = folder.parent / f"{folder.name} other", folder.parent / "filled"
+                shutil.rmtree(filled, ignore_errors=True)
+                shutil.copytree(cache, filled)
+                row.take(f"{label} other subject", spent(run, other, environment(root, filled)))
             if given.cold and turn < 2:
                 empty = folder.parent / "empty"
                 shutil.rmtree(empty, ignore_errors=True)
@@ -136,6 +142,7 @@ def main() -> None:
     options.add_argument("--only", default="", help="a model")
     options.add_argument("--tools", default="", help="some tools, by commas")
     options.add_argument("--cold", action="store_true")
+    options.add_argument("--subject", action="store_true")
     options.add_argument("--peer", default=os.environ.get("CONDYLE_PEER", ""), help="a python with opensim")
     options.add_argument("--against", type=Path, help="a folder with another checkout of Condyle")
     options.add_argument("--keep", type=Path, help="a file for the numbers, as JSON")
@@ -156,6 +163,10 @@ def main() -> None:
             # by a process of its own: the peak of a process counts that of the one that starts it
             made = "import sys, pathlib, benchmarks.whole_files as f; f.write(sys.argv[1], pathlib.Path(sys.argv[2]))"
             subprocess.run([sys.executable, "-c", made, name, str(folder)], check=True, cwd=ROOT)
+            if given.subject:
+                made = "import sys, pathlib, benchmarks.whole_files as f; f.write_other(*map(pathlib.Path, sys.argv[1:]))"
+                other = Path(top) / f"{name} other"
+                subprocess.run([sys.executable, "-c", made, str(folder), str(other)], check=True, cwd=ROOT)
             for tool in tools:
                 tell(f"{name} {tool}", jobs(folder, tool, given.peer, given, roots), kept)
     if given.keep:

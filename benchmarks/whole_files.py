@@ -159,6 +159,32 @@ def write(name: str, folder: Path) -> Path:
     return folder
 
 
+def write_other(folder: Path, other: Path) -> None:
+    """The same jobs of another subject, in a new folder: other sizes of every body along each axis, another mass, other
+    strengths and places of markers."""
+    import shutil
+    from dataclasses import replace
+
+    import numpy as np
+
+    import condyle as cd
+
+    shutil.copytree(folder, other)
+    rng = np.random.default_rng(1)
+    system = cd.read_osim(folder / "model.osim")
+    sizes = {b.name: tuple(rng.uniform(0.93, 1.07, 3)) for b in system.bodies}
+    system = cd.scale(system, factors=sizes, mass=68.3).system
+    strong = {name: system.force(name) for name in system.muscles}
+    strong = {
+        name: replace(m, max_isometric_force=m.max_isometric_force * rng.uniform(0.8, 1.2))
+        for name, m in strong.items()
+    }
+    places = {
+        m.name: np.array(m.station) + rng.normal(0, 0.004, 3) for m in map(system.marker, system.markers)
+    }
+    cd.write_osim(system.copy(forces=strong, markers=places), other / "model.osim")
+
+
 def _units(system: cd.System) -> list[str]:
     from condyle.tree import scales
 

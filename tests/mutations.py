@@ -55,6 +55,14 @@ EQUIVALENT: dict[str, str] = {
     "turn = np.mod((turn + turn[0]) * _sign(np.sin(np.diff(turn)).sum()), 2 * np.pi)": "where a fit starts",
     "curve = spline(t, x[:, None], 5 if len(t) < 6 else 3)": "a guess",
     "at = y + 0.25 * (k + (len(columns) - 1) / 2)": "where a plot draws bars",
+    "if now and len(pad) + len(now) + len(item) - 1 > WIDTH:": "where lines of a file break",
+    "allowed = np.flatnonzero(T[:, entering] > 1.2499999999999999e-11 * size)": "a threshold",
+    "part, turn = label.min(axis=0), label[0] < label[1]": "the fewer faces are turned, whichever count first",
+    'same = ca.if_else(newton * s["dphi"] < 0, s["same"] + 1, 0)  # slow from one side: further, or halve': "how quickly a search ends",
+    'start, end = setup.numbers("time_range", (+np.inf, np.inf), placer)': "no time range in either case",
+    "length = min(last - first, W * max(1, round(KEPT / (8 / W * sum(self.kept.values())))))": "how many steps share memory",
+    "ca.logic_and(way * t > way * t_end, row < rows),": "the loop returns after each step and is called again",
+    "rho = ca.fmax(rho, ca.if_else(h > tolerance, 2 / model / (part * h), 0))": "a weight of a merit function",
 }
 """Mutated lines that change no answer, and why."""
 

@@ -98,6 +98,13 @@ def test_a_class_has_its_name_alone() -> None:
     assert not {(name, m) for name, modules in shared.items() for m in modules} - public
 
 
+def test_constants_are_set_once() -> None:
+    """A second constant of one name in a module replaces the first for functions above it too."""
+    for path in (ROOT / "src" / "condyle").rglob("*.py"):
+        names = re.findall(r"^([A-Z][A-Z0-9_]+)(?:: [^=\n]+)? = ", path.read_text(encoding="utf-8"), re.M)
+        assert len(set(names)) == len(names), (path, [n for n in names if names.count(n) > 1])
+
+
 def test_mypy(pytestconfig: pytest.Config) -> None:
     output("-m", "mypy", f"--cache-dir={pytestconfig.cache.mkdir('mypy')}")
 

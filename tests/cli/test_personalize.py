@@ -29,3 +29,8 @@ def test_files(tmp_path):
     assert made == {"subject.osim", "walk.mot", "sizes.csv", "offsets.csv", "masses.csv", "report.txt"}
     person = cd.read_osim(tmp_path / "subject" / "subject.osim")
     assert abs(sum(b.mass for b in person.bodies) - 68) < 1e-6
+
+
+def test_loads_are_given_one_by_one(tmp_path):
+    done = condyle_here("personalize", "a.osim", "a.trc", "--loads", "a.xml", "b.xml", cwd=tmp_path)
+    assert done.returncode != 0 and "--loads a.xml --loads b.xml" in done.stderr

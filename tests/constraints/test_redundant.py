@@ -5,10 +5,12 @@ from __future__ import annotations
 import pickle
 from operator import attrgetter
 
+import casadi as ca
 import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.constraints.solve.straight_blocks import _doubts, _scales
 from tests.constraints.rig import EVERY, rig, state
 
 C = cd.constraints
@@ -19,6 +21,15 @@ LEAST_NORM = 1e-7
 @pytest.fixture(autouse=True)
 def _casadi(monkeypatch):
     monkeypatch.setenv("CONDYLE_EVALUATOR", "casadi")
+
+
+@pytest.mark.parametrize("unit", [1e-3, 1.0, 1e3])
+def test_delicate_in_any_unit_of_length(unit):
+    """multipliers.py (7) for two rows alike: D / Y = 0.1 is not below 3e-3, 1e-3 is, whatever |G|^2 is."""
+    lengths, own = ca.DM([unit, unit]), ca.DM([2.0, 2.0])
+    e = _scales(own, lengths)
+    found = [float(_doubts(own, lengths, e, share * own)) for share in (0.1, 1e-3)]
+    assert found == [0, 1]
 
 
 @pytest.mark.parametrize("name", ["Rod", "Ball", "Weld", "PointOnLine", "ConstantCoordinate", "SpeedCoupler"])

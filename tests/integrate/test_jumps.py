@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -52,6 +53,18 @@ def test_biceps(biceps):
     assert total == pytest.approx(jump.energy, abs=1e-9)  # what the spring gained is all that changed
     row = int(np.flatnonzero(traj.t == jump.t)[0])  # a row just before and one just after
     assert 0 < jump.t - traj.t[row - 1] < 1e-12
+
+
+def test_a_jump_is_reported_once(biceps):
+    """An end of the path is on the surface there, to rounding, which decided on which side a run restarted: one jump in
+    seven was reported back and forth."""
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        start = biceps.state(q=[0.3, rng.uniform(0.1, 0.6)], u=[rng.uniform(2.5, 4), rng.uniform(-1, 1)])
+        with pytest.warns(UserWarning, match="jump"):
+            traj = cd.simulate(biceps, start, 0.2, accuracy=10.0 ** rng.uniform(-10, -5))
+        assert traj.jumps[0].size == pytest.approx(-1.6736e-3, abs=1e-7)
+        assert all(b.t - a.t > 1e-3 for a, b in pairwise(traj.jumps))
 
 
 def test_backward_and_events(biceps):
@@ -266,3 +279,27 @@ def test_chatter_ends(biceps, length, monkeypatch):
     monkeypatch.setattr(branches, "look", look)
     whole = Suspects(np.array([0]), np.array([0.0]), np.array([1.0]), np.ones((1, 1), bool))
     assert branches.located(whole, lambda k: np.zeros((1, 0)), lambda k, t: np.zeros((len(t), 4))) == {}
+
+
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (1.0, 0.0), (-1.0, 0.0)])
+def test_both_jumps_of_one_step_in_the_order_of_the_run(ends):
+    """Forward, backward and at times below zero: a slider passes two points that come, in one long step."""
+    system = cd.System(gravity=(0, 0, 0))
+    system.add_body("b", mobilizer=cd.Slider(), mass=1.0, coordinates="x")
+    for name, at in (("one", 0.303), ("two", 0.307)):
+        points = [
+            ("ground", (0, -1, 0)),
+            cd.paths.ConditionalPoint("ground", (0.1, -0.5, 0), "x", (at, 9.0)),
+            ("b", (0, 0, 0)),
+        ]
+        system.add_force(name, cd.forces.PathSpring(cd.paths.Path(points), 0.1, 0.0))
+    start, end = ends
+    x = 0.0 if end > start else 1.0
+    state = system.state(t=start, q=[x], u=[1.0])
+    with pytest.warns(UserWarning, match="jump"):
+        traj = cd.simulate(system, state, end)
+    order = ["one", "two"] if end > start else ["two", "one"]
+    assert [jump.name for jump in traj.jumps] == order
+    at = {"one": 0.303, "two": 0.307}
+    for jump in traj.jumps:  # 1e-13 in t, by INSTANT
+        assert traj(jump.t).q[0] == pytest.approx(at[jump.name], abs=1e-9)

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import condyle as cd
+from condyle.integrate.stepping.closest_points import Boxes, touching
 from condyle.integrate.trajectory import Trajectory
+from condyle.spatial.rotations import rotation_x, rotation_y
 
 C = cd.contact
 UP = (0.0, 0.0, 1.0)
@@ -911,3 +913,17 @@ def test_few_spheres_are_compared_as_many(monkeypatch) -> None:
     assert len(found[0].key) > 20
     np.testing.assert_array_equal(found[0].key, found[1].key)
     np.testing.assert_array_equal(found[0].rows, found[1].rows)
+
+
+def test_edges_of_boxes_that_cross() -> None:
+    """An edge along x below one along y: they cross above the first center, beside it by the offset along x."""
+    tilted = [rotation_x(np.pi / 4), rotation_y(np.pi / 4)]
+    c = np.array([[1.0, -2.0, 3.0]])
+    apart = np.array([[0.05, 0.08, 2 * 0.1 * np.sqrt(2) - 0.002]])
+    half = np.full((1, 3), 0.1)
+    a, b = Boxes(tilted[0][None], c, half), Boxes(tilted[1][None], c + apart, half)
+    pair, _, gap, n, p = touching(a, b, np.array([0.01]))
+    assert pair.tolist() == [0] and gap[0] == pytest.approx(-0.002, abs=1e-12)
+    np.testing.assert_allclose(n[0], (0, 0, 1), atol=1e-12)
+    expected = c[0] + (0.05, 0.0, 0.1 * np.sqrt(2) - 0.001)
+    np.testing.assert_allclose(p[0], expected, atol=1e-12)  # halfway between both edges

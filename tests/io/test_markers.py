@@ -153,8 +153,10 @@ def test_a_file_is_written_back_exactly(tmp_path, units):
     head = HEAD.replace("\t2\t2\tmm", f"\t200\t2\t{units}")
     markers = read(tmp_path, head + NAMES + rows)
     markers.save(tmp_path / "again.trc")
-    written = [line.split("\t")[2:8] for line in (tmp_path / "again.trc").read_text().splitlines()[6:]]
-    np.testing.assert_array_equal(np.array(written, dtype=float).reshape(200, 2, 3), numbers)
+    written = [line.split("\t") for line in (tmp_path / "again.trc").read_text().splitlines()[6:]]
+    assert [row[0] for row in written] == [str(k + 1) for k in range(200)]  # frames count from 1
+    found = np.array([row[2:8] for row in written], dtype=float).reshape(200, 2, 3)
+    np.testing.assert_array_equal(found, numbers)
     again = cd.read_markers(tmp_path / "again.trc")
     np.testing.assert_array_equal(again.positions, markers.positions)
     assert (again.names, again.units, again.rate) == (markers.names, units, 60)

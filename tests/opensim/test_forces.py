@@ -419,6 +419,10 @@ def test_contact(tmp_path):
     assert one.a.height == pytest.approx(-0.1)
     assert one.b == contact.Sphere("rod", (0, -1, 0), 0.2, material, name="foot")
     assert (two.b, two.radius, two.stiffness, two.hertz_smoothing) == ("rod", 0.2, 2e6, 300.0)
+    given = "<transition_velocity>.1</transition_velocity>"
+    assert (
+        read(tmp_path, text.replace(given, ""), more=CONTACT).force("one").b.material.transition_speed == 0.01
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         read(tmp_path, "", more=CONTACT)  # surfaces without forces are no surprise

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import condyle as cd
-from condyle.personal.plates import NotCarriedError, beside, covered, free_torques, gravity_of, wrench
+from condyle.personal.plates import NotCarriedError, _late, beside, covered, free_torques, gravity_of, wrench
 
 
 @pytest.fixture(scope="module")
@@ -286,6 +286,13 @@ def test_clocks_that_differ(subject, late):
             told = str(error)
     found = re.search(rf"better when they are (\d+) ms {way}", told)
     assert found is not None and abs(float(found[1]) - 1e3 * abs(late)) <= 10  # a frame is 10 ms
+
+
+def test_standing_still_tells_no_times():
+    """Noise has a best lag too, but says nothing of clocks."""
+    rng = np.random.default_rng(0)
+    noise = lambda: 9.81 + 0.05 * np.convolve(rng.normal(size=300), np.ones(5) / 5, "same")
+    assert all(_late(70 * noise(), noise(), np.ones(300, dtype=bool), 0.01) == 0 for _ in range(20))
 
 
 def test_forces_smoothed_away(subject):

@@ -57,6 +57,15 @@ def test_bursts(found):
         assert end == pytest.approx(2 * k + 1.35, abs=0.1)
 
 
+def test_breaks_at_the_ends_of_a_recording_are_no_gaps_in_bursts():
+    """On until 30 ms before the end, and from 30 ms after the start on: shorter than `shortest`, and kept."""
+    time = np.arange(200) / 100
+    x = 1.0 * (((time > 0.025) & (time < 0.5)) | ((time > 1.0) & (time < 1.965)))
+    table = cd.Table(time, ["soleus"], x[:, None], ["1"])
+    bursts = type(cd.emg(raw))(table, table).onsets("soleus", rest=(0.6, 0.9))
+    np.testing.assert_allclose(bursts, [(0.03, 0.49), (1.01, 1.96)], atol=1e-9)
+
+
 def test_normalized():
     mvc = cd.Table(t, raw.names, 2 * raw.values, raw.units)
     by_mvc = cd.emg(raw, normalize=mvc)

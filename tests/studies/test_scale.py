@@ -374,3 +374,13 @@ def test_surfaces_of_contacts_move_with_their_bodies():
     assert np.allclose(egg.b.X.p, S * (0.1, -0.4, 0.2), rtol=1e-15) and egg.b.radii == (0.1, 0.2, 0.3)
     assert toe.a.height == -2.0 and "contact 'toe': its surfaces keep their sizes" in str(result.report())
     assert not any("contact" in note for note in cd.scale(system, factors={"b": 2.0}).notes)
+
+
+def test_a_path_without_length_leaves_the_rest_length():
+    """Both points coincide in the default pose, so that no ratio of lengths exists."""
+    s = cd.System()
+    s.add_body("a", mobilizer=cd.Pin(), mass=1.0, com=(0, -0.5, 0), inertia=(0.1, 0.1, 0.1))
+    path = cd.paths.Path([("ground", (0, 0, 0)), ("a", (0, 0, 0))])
+    s.add_force("tie", cd.forces.PathSpring(path, 100.0, 0.3))
+    grown = cd.scale(s, factors={"a": 2.0}).system
+    assert grown.force("tie").rest_length == 0.3

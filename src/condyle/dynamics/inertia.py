@@ -38,7 +38,7 @@ def rigid(R, mass, com, I):
     """Spatial inertia of a rigid body whose I, com are given in axes R, about its origin; and com in ground.
 
     I is a matrix, or (l, a, b) for l 1 + a a' - b b' (tree/body_constants.py): rotating two vectors is
-    cheaper than rotating a matrix.
+    cheaper than rotating a matrix; or (l, x, a, y, b) for l 1 + x a a' + y b b'.
     """
     p_c = R @ com
     return (_turned(R, I), mass * ca.skew(p_c), mass * ca.SX.eye(3)), p_c
@@ -47,6 +47,9 @@ def rigid(R, mass, com, I):
 def _turned(R, I):
     if not isinstance(I, tuple):
         return symmetric(R @ I @ R.T)
+    if len(I) == 5:
+        l, x, a, y, b = I[0], I[1], R @ I[2], I[3], R @ I[4]
+        return symmetric(l * ca.SX.eye(3) + (x * a) @ a.T + (y * b) @ b.T)
     l, a, b = I[0], R @ I[1], R @ I[2]
     return symmetric(l * ca.SX.eye(3) + a @ a.T - b @ b.T)
 

@@ -98,7 +98,7 @@ class Configurations:
         from condyle.model.symbols import Symbols
 
         compiled = self.system.compiled
-        model, key = compiled.model, ("residuals", code)
+        model, key = compiled.model.code, ("residuals", code)
 
         def build() -> ca.Function:
             s, x = Symbols(model), ca.SX.sym("x", numbers.shape[1])
@@ -109,6 +109,7 @@ class Configurations:
                 "residuals",
                 build,
                 key=f"{key}\n{description(model)}",
+                data=model.data,
                 outputs=[("r", size)],
                 inputs=[("q", self.system.nq), ("tail", model.tail_size), ("x", numbers.shape[1])],
             )

@@ -162,7 +162,7 @@ def _goals(looped: Looped, layout: Layout) -> None:
             looped.constants[f"goal.{name}"] = np.vstack(
                 [
                     np.zeros((first, size)),
-                    *(np.ravel(getattr(model.placed[B], name), order="F") for *_, B in of_poses),
+                    *(np.array(model.row(B, name)) for *_, B in of_poses),
                 ]
             )
         looped.windows["block"] = (

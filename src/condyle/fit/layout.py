@@ -15,7 +15,6 @@ from dataclasses import field
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-import casadi as ca
 import numpy as np
 
 from condyle.arrays import Array
@@ -97,8 +96,7 @@ def has_loops(model: Model, layout: Layout) -> bool:
     def simple(goal: Goal) -> bool:
         if asks(goal) != "pose":
             return asks(goal) == "coordinate"
-        placed = model.placed[body_of(model, goal)]
-        return not isinstance(placed.R_MB, ca.SX) and not isinstance(placed.p_MB, ca.SX)
+        return not model.varies(str(vars(goal)["body"]), "R_MB", "p_MB")
 
     # visits.py goes along articulated bodies
     tied = model.tree.shares and model.equations("position") > 0

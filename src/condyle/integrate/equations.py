@@ -33,6 +33,7 @@ from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import External, Kernel, Node, Put, Scan, Stream
 from condyle.native.programs.slice_function import Loops, SharedKernel, SliceFunction, compiled
 from condyle.native.solvers.tree_fronts import FrontFactors, FrontSolution
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import sizes as sizes_of
 from condyle.native.tables.lookup import has_stopped_gradient
 from condyle.native.tables.staged import Staged, build_function
@@ -92,13 +93,19 @@ class EquationsOfMotion:
 
 
 def equations(
-    system: System, derivatives: bool = False, W: int = 1, newton: str = "", offsets: bool = False
+    system: System,
+    derivatives: bool = False,
+    W: int = 1,
+    newton: str = "",
+    offsets: bool = False,
+    model: Model | None = None,
 ) -> EquationsOfMotion:
     """The equations of a system, for W lanes. The looped layout has no derivatives, except those of
     `newton`, along the "tree", by "fronts" or as a "matrix": newton_layout chooses. offsets: p also has the
-    offsets of all sampled series (forces/external.py), which are zero and serve for derivatives."""
-    model = system.compiled.model
-    nq, nu, branches = system.nq, system.nu, Branches.of_system(system)
+    offsets of all sampled series (forces/external.py), which are zero and serve for derivatives. model: the
+    system's, or the one with numbers as data (model/stored.py)."""
+    model = model or system.compiled.model
+    nq, nu, branches = system.nq, system.nu, Branches.of_system(system, model)
     f: ca.Function | Staged | SharedKernel | Loops
     derivatives = derivatives and not newton
     signature, derived, loops = None, None, not derivatives
@@ -119,7 +126,7 @@ def equations(
         solver = (compiled(build_newton_matrix(model), "newton_matrix", W),)
     if newton == "tree" or (loops and prefers_loops(model, lanes=True)):
         f, signature = _loops(model, W), _signature(model, branches)
-    elif W == 1 and loops and (rates := contact_rates(system)):
+    elif W == 1 and loops and (rates := contact_rates(system, model)):
         f = rates
     else:
         # frames that are not turned make it much shorter than expected
@@ -181,8 +188,8 @@ def _right_hand_side(
     main = whole.main if isinstance(whole, Staged) else whole
     x = [ca.SX.sym(f"x{k}", main.numel_in(k)) for k in range(main.n_in())]
     out, n = main.call(x, True, False), len(results)
-    f, signature = ca.Function("rhs", x, out[:n]), ca.Function("signature", x, out[n : n + 2])
-    derived = ca.Function("derived", x, out[n + 2 :]) if derivatives else None
+    f, signature = function("rhs", x, out[:n]), function("signature", x, out[n : n + 2])
+    derived = function("derived", x, out[n + 2 :]) if derivatives else None
     if not isinstance(whole, Staged):
         return f, signature, derived
     staged = copy(whole)
@@ -226,14 +233,14 @@ def _loops(model: Model, W: int) -> Loops:
     joined = ("f.q", "f.u", "f.tail", "f.udot", "f.zdot", *found[1:])
     q, u, tail, udot, zdot, status, *near = (ca.SX.sym(name, sizes[name]) for name in joined)
     ydot = Rates(_qdot(model)(tail[0], q, u), ca.SX(0), udot, status, zdot).ydot
-    join = ca.Function("join", [q, u, tail, udot, zdot, status, *near], [ydot, *near])
+    join = function("join", [q, u, tail, udot, zdot, status, *near], [ydot, *near])
     return Loops(split, ("f.q", "f.u", "f.tail"), tuple(kernels), join, joined, sizes)
 
 
 def _qdot(model: Model) -> ca.Function:
     s = Symbols(model)
     rates, lost = qdot(s)
-    return ca.Function("qdot", [s.t, s["q"], s["u"]], [ca.densify(unless(lost, rates))])
+    return function("qdot", [s.t, s["q"], s["u"]], [ca.densify(unless(lost, rates))])
 
 
 class RightHandSide:
@@ -275,7 +282,7 @@ class RightHandSide:
             return []
         self.sizes[self.kept_rows[0]] = n = self.sizes[self.rows[0]]
         x = ca.SX.sym("x", n)
-        return [Kernel(ca.Function("keep", [x], [x]), self.rows, self.kept_rows)]
+        return [Kernel(function("keep", [x], [x]), self.rows, self.kept_rows)]
 
     def look_up(self, t: str, y: str) -> list[Node]:
         """The rows of f at (t, y), without f."""
@@ -299,28 +306,28 @@ class RightHandSide:
         if main.n_instructions() * count_directions(ydot, x[1]) <= 4 * WHOLE:
             matrix = ca.SX.eye(n) / (gamma * step) - ca.jacobian(ydot, x[1])
             results = [ca.vec(ca.densify(matrix)), ca.densify(ca.jacobian(ydot, x[0]))]
-            whole = ca.Function("matrix", [*x, step], results, {"cse": True})
+            whole = function("matrix", [*x, step], results, cse=True)
             if whole.n_instructions() <= WHOLE:
                 return [*first, Kernel(whole, (*given, h), (W, f_t))]
         e_t, e_y, j = ca.SX.sym("e_t"), ca.SX.sym("e_y", n), ca.SX.sym("j")
         along = ca.densify(ca.jtimes(ydot, ca.vertcat(x[0], x[1]), ca.vertcat(e_t, e_y)))
-        f = ca.Function("along", [*x, e_t, e_y, step], [e_y / (gamma * step) - along, along], {"cse": True})
+        f = function("along", [*x, e_t, e_y, step], [e_y / (gamma * step) - along, along], cse=True)
         self.sizes |= {"e_t": 1, "e_y": n, "column": n, "j": 1}
-        unit = ca.Function("unit", [j], [ca.SX(0), ca.vertcat(*(j == i for i in range(n)))])
+        unit = function("unit", [j], [ca.SX(0), ca.vertcat(*(j == i for i in range(n)))])
         column = Kernel(f, (*given, "e_t", "e_y", h), ("column", f_t))
         return [
             *first,
-            Kernel(ca.Function("first", [], [ca.SX(0)]), (), ("j",)),
+            Kernel(function("first", [], [ca.SX(0)]), (), ("j",)),
             Scan(
                 n,
                 [
                     Kernel(unit, ("j",), ("e_t", "e_y")),
                     column,
                     Put("column", W, "j"),
-                    Kernel(ca.Function("next", [j], [j + 1]), ("j",), ("j",)),
+                    Kernel(function("next", [j], [j + 1]), ("j",), ("j",)),
                 ],
             ),
-            Kernel(ca.Function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")),
+            Kernel(function("time", [], [ca.SX(1), ca.densify(ca.SX(n, 1))]), (), ("e_t", "e_y")),
             column,
         ]
 

@@ -22,9 +22,11 @@ def native(system: System, method: Method, many: str = "") -> ProgramAndTables:
     W = lane_width() if many else 1
     key = ("simulate", method.text, *((many, W) if many else ()))
     if key not in system.compiled.programs:
-        loops = prefers_loops(system.compiled.model, lanes=bool(many)), _newton(system, method)
-        text = f"simulate {method.text} {many} {W} {loops}\n{description(system.compiled.model)}"
-        system.compiled.programs[key] = cached_program(text, lambda: _build(system, method, many, W))
+        model = system.compiled.model.code
+        loops = prefers_loops(model, lanes=bool(many)), _newton(system, method)
+        text = f"simulate {method.text} {many} {W} {loops}\n{description(model)}"
+        make = lambda: _build(system, method, many, W)
+        system.compiled.programs[key] = cached_program(text, make, model.data)
     return system.compiled.programs[key]
 
 
@@ -33,7 +35,7 @@ def _newton(system: System, method: Method) -> str:
     matrix."""
     if not method.needs_jacobian or (method.needs_time_derivative and _reads_time(system)):
         return ""
-    return newton_layout(system.compiled.model)
+    return newton_layout(system.compiled.model.code)
 
 
 def _reads_time(system: System) -> bool:
@@ -46,5 +48,11 @@ def _build(system: System, method: Method, many: str, W: int) -> ProgramAndTable
     from condyle.integrate.equations import equations
     from condyle.integrate.step_loop import ensemble_loop, step_loop
 
-    eq = equations(system, derivatives=method.needs_jacobian, W=W, newton=_newton(system, method))
+    eq = equations(
+        system,
+        derivatives=method.needs_jacobian,
+        W=W,
+        newton=_newton(system, method),
+        model=system.compiled.model.code,
+    )
     return ensemble_loop(method, eq, W, many == "steps") if many else step_loop(method, eq)

@@ -16,6 +16,7 @@ from condyle.model.looped.implicit_matrix import MATRICES, REDUNDANT, Border, La
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import Call, Ints, Kernel, Node, elementwise, kernel
 from condyle.native.programs.slice_function import SliceFunction
+from condyle.native.straight.data import function
 from condyle.native.tables.staged import build_function
 
 
@@ -49,7 +50,7 @@ class TreeNewton:
     def linearize(self, t: str, y: str, k: str) -> list[Node]:
         """J is that at (t, y), where f is k."""
         rates, first = ca.SX.sym("k", self.n), self.eq.nq
-        udot = ca.Function("udot", [rates], [rates[first : first + self.eq.nu]])
+        udot = function("udot", [rates], [rates[first : first + self.eq.nu]])
         parts = self.rhs.f.split((t, y, "p"), ("n.q", "n.u", "n.tail"))
         return [*parts, Kernel(udot, (k,), ("n.udot",))]
 
@@ -98,7 +99,7 @@ class SpeedNewton:
         inputs = [s.t, ca.vertcat(s["q"], s["u"], s.z), s["tail"][start:]]
         lock = s["tail"][model.tail["lock"]]
         free = ca.vertcat(ca.densify(ca.if_else(lock < np.inf, 1, 0)), ca.SX.ones(border.size, 1))
-        self.split = ca.Function("split", inputs, [s["q"], s["u"], s["tail"], free])
+        self.split = function("split", inputs, [s["q"], s["u"], s["tail"], free])
         sizes |= {f"n.{name}": size for name, size in zip(STATE, self.matrices.inputs, strict=True)}
         sizes |= {f"n.{name}": size for name, size in zip(results, self.matrices.outputs, strict=True)}
         sizes |= {"n.t": 1, "n.y": eq.n, "n.free": nu + border.size, "n.right": nu + border.size}
@@ -114,7 +115,7 @@ class SpeedNewton:
         """J is that at (t, y), where f is k."""
         rates, at, time = ca.SX.sym("k", self.n), ca.SX.sym("y", self.n), ca.SX.sym("t")
         udot = rates[self.eq.nq : self.eq.nq + self.nu]
-        kept = ca.Function("kept", [time, at, rates], [time, at, udot])
+        kept = function("kept", [time, at, rates], [time, at, udot])
         return [
             Kernel(kept, (t, y, k), ("n.t", "n.y", "n.udot")),
             Kernel(self.split, ("n.t", "n.y", "p"), ("n.q", "n.u", "n.tail", "n.free")),

@@ -44,10 +44,11 @@ from condyle.model.model import Model
 from condyle.model.symbols import Symbols
 from condyle.native.programs.nodes import If, Kernel, Node, Stream, While, kernel
 from condyle.native.programs.slice_function import Loops, SliceFunction, compiled
+from condyle.native.straight.data import function
 from condyle.native.tables.lookup import Closure
 from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
-from condyle.tree.scales import TIME_SCALE, length
+from condyle.tree.scales import TIME_SCALE
 
 ROUNDS = 8
 """Largest number of passes of (1) per step."""
@@ -74,7 +75,7 @@ class Projection:
 
     nearer: ca.Function | Staged | Loops
     along: ca.Function | Staged | Loops
-    tolerance: float | None
+    tolerance: float | SX | None
     slower: ca.Function | Staged | Loops | None = None
     unprescribed: ca.Function | None = None
 
@@ -193,8 +194,8 @@ def projection(
             at_prescribed("along", [ca.vertcat(q, u, s.z), *along], *E),
             None,
         )
-    alone = ca.Function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
-    tolerance = SHARE * min(1.0, length(tree.bodies))
+    alone = function("own", [inputs[2], *E], [ca.densify(e) for e in own]) if tree.driven and E else None
+    tolerance = SHARE * model.unit_length
     if lanes and model.equations("position"):
         kernels = LoopedProjection(model, errors, lanes)
         return Projection(kernels.nearer(), kernels.along(), tolerance, kernels.slower(), alone)
@@ -302,7 +303,7 @@ class LoopedProjection:
             split,
             parts,
             tuple(self.kernels[name] for name in kernels),
-            ca.Function("join", [t, y, *symbols], results),
+            function("join", [t, y, *symbols], results),
             (0, 1, *names),
             sizes,
         )

@@ -22,6 +22,8 @@ from condyle.errors import DescriptionError, UnknownNameError
 from condyle.laws.factors import BodyFactors, times
 from condyle.laws.function import law_function
 from condyle.loading import if_loaded
+from condyle.native.machine.data import DataPlace
+from condyle.native.straight.data import datum
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.records import dataclass
 from condyle.spatial import Transform
@@ -464,6 +466,36 @@ class Datum(Expression):
         return self.symbol
 
 
+class StoredNumber(Datum):
+    """Numbers that machine code reads from outside (native/machine/data.py), in place of those of a law or a body.
+
+    Attributes:
+        entries: in column-major order; of each its DataPlace among the data, or its value if it is part of the code.
+        values: the numbers.
+        in_M: of a station, the same in the frame M of its body.
+    """
+
+    def __init__(
+        self, entries: Sequence[DataPlace | float], values: Array, in_M: StoredNumber | None = None
+    ) -> None:
+        self.entries, self.values, self.parameters = tuple(entries), values, ()
+        self.in_M = self if in_M is None else in_M
+        self.text = f"data {values.shape} {self.entries}"
+
+    @functools.cached_property
+    def symbol(self) -> SX:  # type: ignore[override]
+        column = ca.vertcat(*self.symbols)
+        return ca.sparsify(ca.reshape(column, *self.values.shape) if self.values.ndim == 2 else column)
+
+    @property
+    def symbols(self) -> list[SX]:
+        """The entries as expressions."""
+        return [datum(x.at) if isinstance(x, DataPlace) else ca.SX(x) for x in self.entries]
+
+    def at(self, values: Mapping[str, float] | None = None) -> Array:
+        return self.values.reshape(-1, 1) if self.values.ndim < 2 else self.values
+
+
 @functools.lru_cache(maxsize=1024)
 def _names(kind: Any) -> tuple[str, ...]:
     """Names of its fields."""
@@ -492,6 +524,13 @@ def text(value: Any) -> str:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return repr(float(value))
     return value.description() if hasattr(value, "description") else repr(value)
+
+
+def entries(value: Any) -> list[Any]:
+    """Numbers of a kept value column by column, DataPlaces where they are data: rows of tables."""
+    if isinstance(value, StoredNumber):
+        return list(value.entries)
+    return np.ravel(np.asarray(value, dtype=float), order="F").tolist()  # type: ignore[no-any-return]
 
 
 def _expressions(value: Any) -> Sequence[Any]:

@@ -98,6 +98,11 @@ class Mobilizer(ExplainsCalls):
     scales_with_body: bool = False
 
     @property
+    def parametric(self) -> bool:
+        """Whether Parameters may be in its equations: where it is known that there are none, these are not asked."""
+        return True
+
+    @property
     def nq(self) -> int:
         return len(self.coordinate_names)
 
@@ -443,6 +448,10 @@ class Reversed(Wrapper):
 
     Scale factors are along the axes of the forward mobilizer's F, on the child.
     """
+
+    @property
+    def parametric(self) -> bool:
+        return self.forward.parametric
 
     @property
     def domains(self) -> tuple[tuple[float, float], ...]:

@@ -42,7 +42,8 @@ def unit_axis(axis: object, what: str) -> Axis:
     if np.abs(a).max() > 2 or abs(a @ a - 1) > 1e-15:  # else it has unit length: keep it exactly
         a = a / np.abs(a).max()
         a = a / np.linalg.norm(a)
-    return float(a[0]), float(a[1]), float(a[2])
+    x, y, z = (a + 0.0).tolist()  # no -0.0
+    return x, y, z
 
 
 def rotation_about_axis(axis: Axis, angle: SX) -> SX:

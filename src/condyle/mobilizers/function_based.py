@@ -131,6 +131,10 @@ class FunctionBased(Mobilizer):
         return replace(self, translations=tuple(given), laws=tuple(laws))
 
     @property
+    def parametric(self) -> bool:
+        return any(law is not None and law.outside for law in self.laws)
+
+    @property
     def domains(self) -> tuple[tuple[float, float], ...]:
         known: Any = self.domain
         return super().domains if known is None else known

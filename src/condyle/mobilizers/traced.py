@@ -92,7 +92,7 @@ def motion_size(mobilizer: Mobilizer) -> int:
 
 def motion_symbols(mobilizer: Mobilizer) -> SX:
     """The symbols beside t, q, u in a mobilizer's equations: its Parameters."""
-    return traced(mobilizer).outside
+    return traced(mobilizer).outside if mobilizer.parametric else ca.SX(0, 1)
 
 
 class JointMotion(NamedTuple, Generic[T]):

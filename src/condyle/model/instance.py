@@ -45,7 +45,7 @@ class ParameterCheck:
     def __init__(self, model: Model) -> None:
         self.tree = tree = model.tree
         self.bodies = [b for b in tree.bodies if {"mass", "com", "inertia"} & b.symbolic.keys()]
-        named = model.notes.get(
+        named = model.code.notes.get(
             "joints with parameters",
             lambda: [k for k, b in enumerate(tree.bodies) if motion_symbols(b.mobilizer).numel()],
         )

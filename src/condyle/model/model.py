@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
-from condyle.arrays import SX
+from condyle.arrays import SX, Array
 from condyle.forces.base import Force, state_variables
 from condyle.forces.gravity import Gravity
 from condyle.loading import if_loaded
@@ -17,8 +17,10 @@ from condyle.mobilizers import Mobilizer, Pattern, pattern
 from condyle.mobilizers.traced import traced
 from condyle.model.instance import ParameterCheck
 from condyle.native.machine.cache import Notes
+from condyle.native.machine.data import NONE
 from condyle.tree.body import Body
 from condyle.tree.body_constants import BodyConstants, ConstantsTable, layout, tabulated
+from condyle.tree.scales import length
 from condyle.tree.tree import Tree
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from condyle.contact.hunt_crossley import ContactLaw
     from condyle.forces.actuators import Actuator
     from condyle.forces.path import PathLaw
+    from condyle.model.stored import StoredBody
     from condyle.muscles import Muscle
     from condyle.paths import Path
 
@@ -43,6 +46,11 @@ def _instances(things: Mapping[str, Any], *classes: tuple[str, str]) -> dict[str
 class Model:
     """A model: the tree, its forces by name, gravity first, and its constraints by name."""
 
+    data: Array = NONE
+    """What machine code reads from outside."""
+    stored: list[StoredBody] | None = None
+    """Constants of bodies that are data; None where they are part of the code."""
+
     def __init__(
         self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint] | None = None
     ) -> None:
@@ -51,6 +59,19 @@ class Model:
         gravity = self.forces["gravity"]
         assert isinstance(gravity, Gravity)
         self.gravity = gravity
+
+    @property
+    def unit_length(self) -> float | SX:
+        """What errors of positions are measured by [m]: the system's length (tree/scales.py), at most 1."""
+        return min(1.0, length(self.tree.bodies))
+
+    @cached_property
+    def code(self) -> Model:
+        """The model as machine code sees it: itself, or one whose masses, lengths and strengths are data
+        (stored.py)."""
+        from condyle.model.stored import StoredModel, is_storable
+
+        return StoredModel(self) if is_storable(self) else self
 
     @cached_property
     def description(self) -> str:
@@ -160,6 +181,22 @@ class Model:
     @property
     def placed(self) -> list[BodyConstants]:
         return self.tabulated.placed
+
+    def row(self, B: int, name: str) -> list[Any]:
+        """A constant of a body as a row of a table: its numbers column by column, Places where they are data."""
+        if self.stored is not None:
+            return self.stored[B].row(name)
+        value = getattr(self.placed[B], name)
+        return np.ravel(np.hstack(value) if name == "I" else value, order="F").tolist()  # type: ignore[no-any-return]
+
+    def varies(self, body: str, *names: str) -> bool:
+        """Whether some constants of a body depend on Parameters."""
+        B = self.tree.body(body).index
+        return (
+            self.stored is None
+            and B >= 0
+            and any(isinstance(getattr(self.placed[B], name), ca.SX) for name in names)
+        )
 
     @property
     def table(self) -> tuple[SX, SX]:
@@ -300,6 +337,8 @@ def description(model: Model) -> str:
 
 
 def _description(model: Model) -> str:
+    stored = model.stored
+
     def number(body: Any, name: str, value: Any) -> str:
         if name in body.symbolic:
             return f"{[p.name for p in body.symbolic[name].parameters]} {body.symbolic[name].text}"
@@ -318,7 +357,10 @@ def _description(model: Model) -> str:
             "com": m.com,
             "inertia": m.inertia,
         }
-        numbers = " ".join(number(b, name, value) for name, value in values.items())
+        if stored is None:
+            numbers = " ".join(number(b, name, value) for name, value in values.items())
+        else:
+            numbers = stored[b.index].text
         prescribed = f" motion {b.motion.description()}" if b.motion else ""
         prescribed += f" follows {b.follows.index}" if b.follows is not None else ""
         lines.append(

@@ -26,7 +26,6 @@ from condyle.arrays import SX
 from condyle.errors import DescriptionError
 from condyle.laws.described import sx
 from condyle.laws.smooth import at_least, at_most, positive, step
-from condyle.laws.view import View
 from condyle.muscles.muscle import Muscle
 from condyle.records import dataclass
 
@@ -55,13 +54,6 @@ class Working:
     f_L: SX
     active: SX
     passive: SX
-
-
-def working(muscle: Muscle, s: View) -> Working:
-    """The Working of a muscle at a state."""
-    fiber, a, F_0 = muscle.fiber(s), muscle.activation(s), sx(muscle.max_isometric_force)
-    active, passive = F_0 * a * fiber.f_L * fiber.f_V, F_0 * (fiber.f_P + fiber.damping)
-    return Working(muscle.excitation_at(s), a, fiber.l_n, fiber.v_M, fiber.f_L, active, passive)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import pairwise
 from operator import is_
@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from condyle.arrays import SX, Array
 from condyle.errors import DescriptionError
-from condyle.laws.described import Described, placed, sx, text
+from condyle.laws.described import Described, StoredNumber, placed, sx, text
 from condyle.laws.factors import BodyFactors
 from condyle.laws.leaves import Leaf
 from condyle.laws.view import Loads, MovingView, View
@@ -154,14 +154,16 @@ class PathLength(Leaf):
 
     Attributes:
         constant: the constant part [m].
+        stored: the same as data of machine code.
         spans: the variable parts.
     """
 
     path: Path
+    stored: StoredNumber | None = field(default=None, init=False)
 
     @property
     def constant(self) -> SX:
-        return self._parts[0]
+        return self._parts[0] if self.stored is None else self.stored.sx
 
     @property
     def spans(self) -> list[Span]:

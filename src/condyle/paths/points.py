@@ -18,6 +18,7 @@ from condyle.functions.base import exact
 from condyle.laws.described import BodyName, CoordinateName, Described, Frame, Role, Station
 from condyle.laws.factors import BodyFactors
 from condyle.laws.leaves import Composed, CoordinateValue, Leaf, Rotation, StationPosition
+from condyle.native.straight.data import function
 from condyle.paths.wrap_surfaces import Surface
 from condyle.records import dataclass
 from condyle.spatial import Transform
@@ -202,7 +203,11 @@ class MovingPoint(Point):
 
     def description(self) -> str:
         places = [
-            repr(f) if isinstance(f, float) else f.serial if isinstance(f, Traced) else exact(f)
+            repr(f)
+            if isinstance(f, float)
+            else f.serial
+            if isinstance(f, Traced)
+            else getattr(f, "text", None) or exact(f)
             for f in self.p
         ]
         shown = f"{self.range} {places}" if None not in places else self._serialized
@@ -284,7 +289,7 @@ def place_of(p: Sequence[Any], ranges: Sequence[tuple[float, float]] | None = No
         ca.SX(f) if isinstance(f, float) else f.apply(x) if isinstance(f, Traced) else f(x)
         for f, x in zip(p, kept, strict=True)
     ]
-    return ca.Function("p", q, [ca.vertcat(*values)])
+    return function("p", q, [ca.vertcat(*values)])
 
 
 def _times(f: Any, factor: float) -> Any:

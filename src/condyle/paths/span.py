@@ -49,7 +49,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
-from condyle.laws.described import Datum, Described, placed, sx, text
+from condyle.laws.described import Datum, Described, StoredNumber, entries, placed, sx, text
 from condyle.laws.leaves import Composed, CoordinateValue, Leaf, Rotation, StationPosition
 from condyle.laws.view import Loads, View
 from condyle.native.solvers.solver import Solver
@@ -116,9 +116,9 @@ class Twinned(Composed):
         )
 
     @cached_property
-    def numbers(self) -> list[float] | None:
-        """All its numbers in a fixed order; None if some are Parameters."""
-        out: list[float] = []  # as `values`, without expressions
+    def numbers(self) -> list[Any] | None:
+        """All its numbers in a fixed order, Places where they are data; None if some are Parameters."""
+        out: list[Any] = []  # as `values`, without expressions
         for thing, f in self._fields():
             value = getattr(thing, f)
             if f == "quadrant" and isinstance(value, str):
@@ -126,9 +126,9 @@ class Twinned(Composed):
             elif f == "quadrant" and isinstance(value, tuple):
                 value = np.divide(value, np.linalg.norm(value))
             for x in value if f == "X_BS" else (value,):
-                if isinstance(x, Expression):
+                if isinstance(x, Expression) and not isinstance(x, StoredNumber):
                     return None
-                out += np.ravel(np.asarray(x, dtype=float), order="F").tolist()
+                out += entries(x)
         return out
 
     def values(self) -> SX:

@@ -52,6 +52,8 @@ half of the time in which this force acts [N]."""
 LATE, LATEST, CLEARLY = 0.02, 0.15, 0.7
 """Forces are late or early by at least this time and at most that [s], if they then differ from the motion by this part
 of what they do as they are."""
+SHOWN = 0.2
+"""Accelerations by which forces must differ from the motion to tell times [m/s^2]: someone who stands still shows none."""
 LEVER, STILL = 0.03, 0.005
 """Torque about horizontal axes over force [m] beyond which it is no free torque, unless the point moves less [m]."""
 
@@ -351,7 +353,7 @@ def _late(vertical: Array, fall: Array, stands: Any, step: float) -> float:
         rows = np.flatnonzero(stands)
         rows = rows[(rows + k >= 0) & (rows + k < len(fall))]
         rows = rows[stands[rows + k]]
-        if len(rows) < 0.5 * stands.sum():
+        if len(rows) < max(8, 0.5 * stands.sum()):
             return np.inf
         F, a = vertical[rows + k], fall[rows]
         mass = np.median(F / a)
@@ -361,7 +363,12 @@ def _late(vertical: Array, fall: Array, stands: Any, step: float) -> float:
     tried = np.arange(-most, most + 1)
     off = np.array([apart(int(k)) for k in tried])
     best = int(tried[np.argmin(off)])
-    clear = off.min() < CLEARLY * off[most] and abs(best) * step >= LATE and abs(best) < most
+    clear = (
+        SHOWN < off[most] < np.inf
+        and off.min() < CLEARLY * off[most]
+        and abs(best) * step >= LATE
+        and abs(best) < most
+    )
     return best * step if clear else 0.0
 
 

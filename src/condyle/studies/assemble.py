@@ -7,6 +7,7 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +24,7 @@ from condyle.fit.observability import NormalMatrices
 from condyle.integrate.progress import check_progress, reported
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer, motion_at
-from condyle.model.model import description
+from condyle.model.model import Model, description
 from condyle.native.machine import lapack
 from condyle.native.programs.program import Program, ProgramAndTables, cached_program
 from condyle.native.tables.expression_cache import cached
@@ -471,30 +472,45 @@ def _program(
     """The solver for a number of frames of a system with a layout of goals, cached with the system and on
     disk: machine code, or for the first single frames, to avoid compiling, a loop in Python."""
     compiled, key = system.compiled, ("assemble", layout)
-    model, turning = compiled.model, compiled.remembered("turning", lambda: _turning(system))
-    text = f"{layout} {turning} {has_loops(model, layout)}\n{description(model)}"
+    turning = compiled.remembered("turning", lambda: _turning(system))
 
-    def loop() -> FitLoop:
+    def text(model: Model) -> str:
+        return f"assemble {layout} {turning} {has_loops(model, layout)}\n{description(model)}"
+
+    def loop(model: Model) -> FitLoop:
         from condyle.fit.gauss_newton import FitLoop
         from condyle.fit.kernels import expressions
 
         f = expressions(model, layout)
         return FitLoop(f, system.nq, model.tail_size, layout.size, rate_of, turning)
 
-    def make() -> ProgramAndTables:
-        made = loop()
-        return made.program(), made.tables
+    def compile_loop() -> ProgramAndTables:
+        model = compiled.model.code
 
-    def make_interpreted() -> tuple[Interpreted, dict[str, Array]]:
-        made = loop()
-        return made.interpreted(), made.tables
+        def make() -> ProgramAndTables:
+            made = loop(model)
+            return made.program(), made.tables
+
+        return cached_program(text(model), make, model.data)
+
+    def interpret_loop() -> tuple[Interpreted, dict[str, Array]]:
+        def make(model: Model) -> tuple[Interpreted, dict[str, Array]] | None:
+            made = loop(model)
+            program = made.interpreted()
+            return None if model.data.size and program.has_composites else (program, made.tables)
+
+        for model in (compiled.model.code, compiled.model):
+            if (found := cached(text(model), partial(make, model))) is not None:
+                program, tables = found
+                return program.of(model.data), tables
+        raise AssertionError("a model without data has a loop")
 
     single = compiled.remembered(("single", layout), lambda: itertools.count())
     if (
         frames == 1
         and key not in compiled.programs
-        and not has_loops(model, layout)
+        and not has_loops(compiled.model.code, layout)
         and next(single) < SINGLE
     ):
-        return compiled.remembered(("few", layout), lambda: cached(f"assemble {text}", make_interpreted))
-    return compiled.remembered(key, lambda: cached_program(f"assemble {text}", make))
+        return compiled.remembered(("few", layout), interpret_loop)
+    return compiled.remembered(key, compile_loop)

@@ -133,7 +133,7 @@ class Compiled:
         body's."""
         key = (name, body)
         if key not in self.functions:
-            operator, model = OPERATORS[name], self.model
+            operator, model = OPERATORS[name], self.model.code
             static = {} if body is None else {"body": model.tree.body(body).index}
             looped = [prefers_loops(model, name, lanes=lanes, **static) for lanes in (False, True)]
             one, many = (
@@ -145,7 +145,8 @@ class Compiled:
                 operator.label,
                 one,
                 wide=one if looped[0] == looped[1] else many,
-                key=f"{name} {static} looped: {looped}\n{self.key}",
+                key=f"{name} {static} looped: {looped}\n{model.description}",
+                data=model.data,
                 inputs=operator.inputs(model),
                 outputs=operator.outputs(model),
                 direct=DirectCall(
@@ -416,7 +417,7 @@ class TimeDependence:
     """Time-dependent elements for each operator: text for errors, and the name for disabling, if any."""
 
     def __init__(self, model: Model) -> None:
-        found = model.notes.get("reads time", lambda: _readers(model))
+        found = model.code.notes.get("reads time", lambda: _readers(model))
         self.sources = {
             name: [(words, switch) for what in operator.reads.split() for words, switch in found[what]]
             for name, operator in OPERATORS.items()

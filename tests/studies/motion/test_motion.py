@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -653,3 +654,17 @@ def test_a_run_with_events_is_a_table_and_a_motion(system, tmp_path):
     with pytest.warns(UserWarning, match="as events leave them; the row after the event counts"):
         motion = cd.Motion.of(system, again)
     assert len(motion) == len(run) - 1
+
+
+def test_rows_that_repeat_the_one_before(system):
+    """Every second row of an upsampled recording repeats one; a few repeats in a recording at rest do not count."""
+    x = smooth(np.linspace(0, 2, 201))
+    twice = np.repeat(x[::2], 2, axis=0)[:201]
+    few = x.copy()
+    few[[20, 60, 100]] = few[[19, 59, 99]]
+    tables = [cd.Table(np.linspace(0, 2, 201), ["hip", "knee"], y, ["rad", "m"]) for y in (twice, few)]
+    with pytest.warns(UserWarning, match="motion: 99 times a row begins to repeat"):
+        cd.Motion.of(system, tables[0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        cd.Motion.of(system, tables[1])

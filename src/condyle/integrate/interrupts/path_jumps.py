@@ -20,8 +20,8 @@ change d_p of a length over the part p in which its branch changes is compared w
     jump = d_p - (d_p-1 + d_p+1) / 2,    d_p - d_p+1 or d_p - d_p-1 at the ends                            (2)
 
 If all are less than a tenth of what counts as a jump, nothing has `changed`, and Python does not check. If
-one part is left it is divided again, ROUNDS times at most: then it is a jump, and Python checks this part. If
-more are left, Python checks all.
+one part is left it is divided again, NATIVE_ROUNDS times at most: then it is a jump, and Python checks this
+part. If more are left, Python checks all.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ from condyle.integrate.steps import polynomial, unstacked
 from condyle.laws.view import View
 from condyle.model.model import Model, description
 from condyle.native.calls.native_function import SIMD_FROM, NativeFunction
+from condyle.native.machine.data import looked_up
 from condyle.native.programs.program import Workspace
 from condyle.native.tables.staged import Staged, build_function
 from condyle.paths.path import PathLength
@@ -212,6 +213,7 @@ class _Kind:
     places: np.ndarray  # among all spans
     bodies: np.ndarray  # of each span, among all bodies involved
     coordinates: np.ndarray  # of each span, among the coordinates
+    data: np.ndarray  # of the model
 
     @cached_property
     def function(self) -> NativeFunction:
@@ -221,6 +223,7 @@ class _Kind:
             "branches",
             self._build,
             key=f"branches {span.text}",
+            data=self.data,
             inputs=[("given", sum(self.sizes))],
             outputs=[("look", 1 + 4 * len(span.switches))],
         )
@@ -244,7 +247,7 @@ class _Kind:
     @cached_property
     def _plain(self) -> np.ndarray | None:
         each = [span.numbers for span in self.spans]
-        return None if None in each else np.array(each, dtype=float)
+        return None if None in each else looked_up(self.data, each)
 
     def numbers(self, model: Model, tails: np.ndarray, row: np.ndarray, member: np.ndarray) -> np.ndarray:
         """Of spans `member` (m,) at rows (m,) of tails, shape (m, k)."""
@@ -286,6 +289,7 @@ class Branches:
             "branch_poses",
             self._build,
             key=f"branch_poses {self._bodies}\n{description(model)}",
+            data=model.data,
             inputs=[(name, sizes[name]) for name in ("q", "u", "tail")],
             outputs=[("poses", 12 * len(self._bodies))],
         )
@@ -303,15 +307,17 @@ class Branches:
                 np.array(group),
                 np.array([[self._bodies.index(b) for b in self.spans[i].bodies] for i in group]),
                 np.array([[names.index(q) for q in self.spans[i].coordinates] for i in group], dtype=int),
+                self.model.data,
             )
             for group in groups.values()
         ]
 
     @staticmethod
-    def of_system(system: System) -> Branches | None:
+    def of_system(system: System, model: Model | None = None) -> Branches | None:
         """The branches of a system; None if no path of its forces can jump."""
-        if "branches" not in system.compiled.programs:
-            model, spans = system.compiled.model, dict[Span, list[str]]()
+        model, spans = model or system.compiled.model.code, dict[Span, list[str]]()
+        key = "branches", model.stored is not None
+        if key not in system.compiled.programs:
 
             def switched(name: str) -> list[Span]:
                 law = model.forces[name]
@@ -326,8 +332,8 @@ class Branches:
                 for span in switched(name):
                     same = next((s for s in spans if s.text == span.text), span)
                     spans.setdefault(same, []).append(name)
-            system.compiled.programs["branches"] = Branches(model, spans) if spans else None
-        return system.compiled.programs["branches"]  # type: ignore[no-any-return]
+            system.compiled.programs[key] = Branches(model, spans) if spans else None
+        return system.compiled.programs[key]  # type: ignore[no-any-return]
 
     def _build(self) -> ca.Function | Staged:
         from condyle.model.symbols import Symbols
@@ -483,7 +489,7 @@ def _evaluated(f: NativeFunction, *given: np.ndarray) -> np.ndarray:
     return f.one_by_one(*given) if few else f.fast(*given)  # type: ignore[no-any-return]
 
 
-ROUNDS = 8
+NATIVE_ROUNDS = 8
 """Number of times that the native loop divides a step: each time the residual of a smooth length falls by
 200, and a jump is located 14 times better. A division in Python takes ten times as long."""
 
@@ -532,7 +538,11 @@ class PathJumps(Interrupter):
     def act(self, instant: Found) -> bool:  # type: ignore[override]
         """Report a jump, and restart just after it with steps as long as those before."""
         run, k, count = self.run, instant.step, self.run.buffer.count
-        rows, t = run.buffer.rows(k + 2), np.array([instant.before, instant.after])
+        rows = run.buffer.rows(k + 2)
+        # at the instant itself rounding decides: a run that restarted there would jump back and forth
+        beyond = instant.after + run.way * INSTANT * max(1.0, abs(instant.after))
+        instant = replace(instant, after=run.way * min(run.way * beyond, run.way * float(rows.t[k + 1])))
+        t = np.array([instant.before, instant.after])
         y = run.y_at(rows)(np.array([k, k]), t)
         before, after = (run.state_at(float(t[i]), y[i]) for i in (0, 1))
         found = self.branches.report(instant, before, after)
@@ -655,4 +665,4 @@ def unchanged(
         sizes,
         "whole",
     )
-    return [If("changed", [begin, Scan(ROUNDS, [If("more", again)])])]
+    return [If("changed", [begin, Scan(NATIVE_ROUNDS, [If("more", again)])])]

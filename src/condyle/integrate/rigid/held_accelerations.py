@@ -31,17 +31,18 @@ def in_few(f: NativeFunction, *given: np.ndarray) -> list[np.ndarray]:
     return [np.concatenate(column) for column in zip(*each, strict=True)]
 
 
-def contact_rates(system: System) -> SharedKernel | None:
+def contact_rates(system: System, model: Model) -> SharedKernel | None:
     """f of a system with constraints that act one way, for its steps and for what is asked at events, where it is
     one straight line: (t, y, p) -> ydot, whether constraints are delicate, udot, lambda, and the status of
-    these. Else None."""
-    model, jumps = system.compiled.model, Branches.of_system(system) is not None
+    these. Else None. model: the system's, or that as machine code sees it."""
+    jumps = Branches.of_system(system, model) is not None
     if not model.unilateral or jumps or prefers_loops(model) or prefers_loops(model, lanes=True):
         return None
     n, nu, m = model.tree.nq + model.tree.nu + model.nz, model.tree.nu, model.equations()
     sizes = [1, n, model.tail_size - model.tail["inputs"].start], [n, 1, nu, m, 1]
     make = partial(_contact_rates, model)
-    return system.compiled.remembered("contact rates", lambda: SharedKernel(make, "contact_rates", *sizes))
+    key = "contact rates", model.stored is not None
+    return system.compiled.remembered(key, lambda: SharedKernel(make, "contact_rates", *sizes))
 
 
 def _contact_rates(model: Model) -> KernelFunction:
@@ -71,8 +72,9 @@ class HeldAccelerations:
     line, else by an operator."""
 
     def __init__(self, system: System) -> None:
-        compiled, rates = system.compiled, contact_rates(system)
-        self.model, self.rates = compiled.model, rates
+        compiled, model = system.compiled, system.compiled.model.code
+        self.model, self.rates = compiled.model, contact_rates(system, model)
+        rates = self.rates
         if rates is None:
             self.function = compiled.function("held_accelerations")
             return
@@ -84,7 +86,8 @@ class HeldAccelerations:
             lambda: NativeFunction(
                 label,
                 lambda: rates,
-                key=f"contact rates\n{compiled.key}",
+                key=f"contact rates\n{model.description}",
+                data=model.data,
                 inputs=list(zip(("t", "y", "p"), rates.inputs, strict=True)),
                 outputs=list(zip(names, rates.outputs, strict=True)),
                 refuse=partial(_refuse, refuse, compiled.model.tree),

@@ -156,17 +156,14 @@ def _shaped(column: SX, shape: tuple[int, ...]) -> SX:
 def frame_of(model: Model, body: str) -> tuple[np.ndarray, np.ndarray]:
     """R_MB and p_MB of a body; of ground the identity."""
     B = model.tree.body(body).index
-    placed = model.placed[B] if B >= 0 else None
-    return (np.eye(3), np.zeros(3)) if placed is None else (np.asarray(placed.R_MB), np.ravel(placed.p_MB))
+    if B < 0:
+        return np.eye(3), np.zeros(3)
+    return np.array(model.row(B, "R_MB")).reshape(3, 3, order="F"), np.array(model.row(B, "p_MB"))
 
 
 def law_kinds(model: Model) -> list[LawKind]:
     """Kinds that are tables; the laws in none of them remain a straight line."""
-    varying = {
-        b.name
-        for b, placed in zip(model.tree.bodies, model.placed, strict=True)
-        if isinstance(placed.R_MB, ca.SX) or isinstance(placed.p_MB, ca.SX)
-    }
+    varying = {b.name for b in model.tree.bodies if model.varies(b.name, "R_MB", "p_MB")}
     found: dict[Hashable, list[tuple[int, Law]]] = {}
     for i, law in enumerate(model.forces.values()):
         if (

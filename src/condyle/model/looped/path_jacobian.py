@@ -191,7 +191,9 @@ class PathColumns:
             spans, beyond = zip(*known.values(), strict=True)
             numbers = looped.constants[f"span{kind}.numbers"][list(spans)]
             for name, x in (("numbers", numbers), ("sides", beyond)):
-                looped.constants[f"turn{kind}.{name}"] = table = np.zeros((len(looped.types), np.shape(x)[1]))
+                looped.constants[f"turn{kind}.{name}"] = table = np.zeros(
+                    (len(looped.types), np.shape(x)[1]), np.asarray(x).dtype
+                )
                 table[list(known)] = x
         self._windows({where[cell]: cell for cell in cells}, {row: key for key, row in arm.items()})
 

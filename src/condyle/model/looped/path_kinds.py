@@ -18,7 +18,7 @@ from condyle.dynamics.inertia import add
 from condyle.dynamics.kinematics import Pair
 from condyle.errors import CondyleError
 from condyle.forces.path import PathLaw
-from condyle.laws.described import Datum, placed, sx, text
+from condyle.laws.described import Datum, StoredNumber, entries, placed, sx, text
 from condyle.laws.leaves import CoordinateValue, Rotation, StationPosition
 from condyle.model.looped.law_rows import FEWEST, PoseView, RowLoads, changed
 from condyle.paths.segment import Segment
@@ -50,7 +50,9 @@ def has_row(span: Span) -> bool:
 def in_M(span: Span, frame: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Span:
     """The span with places in the bodies' frames M; R_MB and p_MB by body."""
 
-    def moved(body: str, p: Any) -> np.ndarray:
+    def moved(body: str, p: Any) -> Any:
+        if isinstance(p, StoredNumber):
+            return p.in_M
         R, o = frame[body]
         return o + R @ np.asarray(p)
 
@@ -198,12 +200,7 @@ class PathKind:
 
     def columns(self) -> dict[str, np.ndarray]:
         """The numbers that differ, by field, shape (members, size)."""
-        return {
-            f: np.array(
-                [np.ravel(np.asarray(getattr(law, f), dtype=float), order="F") for _, law in self.members]
-            )
-            for f in self.numbers
-        }
+        return {f: np.array([entries(getattr(law, f)) for _, law in self.members]) for f in self.numbers}
 
     def twin(self, given: Mapping[str, SX], L: SX, v: SX) -> PathLaw:
         """The law over symbols for its numbers, its length and the rate of that."""
@@ -223,9 +220,9 @@ def is_row(model: Model, law: PathLaw) -> bool:
     length = law.path.length
     if not hasattr(length, "constant"):  # a function of coordinates, or a path of a user
         return False
-    placed = [model.placed[B] for body in length.bodies if (B := model.tree.body(body).index) >= 0]
-    varying = any(isinstance(x, ca.SX) for body in placed for x in (body.R_MB, body.p_MB))
-    return not varying and not ca.symvar(length.constant) and all(map(has_row, length.spans))
+    varying = any(model.varies(body, "R_MB", "p_MB") for body in length.bodies)
+    fixed = length.stored is not None or not ca.symvar(length.constant)
+    return not varying and fixed and all(map(has_row, length.spans))
 
 
 def _key(law: PathLaw) -> tuple[Any, ...]:
@@ -243,6 +240,8 @@ def _source(role: Any, value: Any) -> str:
     """Source of a law's field in a row: a "choice" is part of the equations."""
     if role is None or role.kind not in ("quantity", "signal") or role.plain:
         return "choice"
+    if isinstance(value, StoredNumber):
+        return "number"
     if isinstance(value, Expression):
         alone = len(value.parameters) == 1 and value.sx.is_symbolic()
         return "symbol" if alone else "signal" if value.sx.is_scalar() else "choice"

@@ -25,6 +25,7 @@ from condyle.dynamics.kinematics import Pair
 from condyle.dynamics.row import NUMBER, VECTOR, RowField, RowFields
 from condyle.forces.external import TimeSeries
 from condyle.forces.path import PathLaw
+from condyle.laws.described import entries
 from condyle.model.looped.draft import KernelDraft, StraightLine
 from condyle.model.looped.law_rows import frame_of
 from condyle.model.looped.path_kinds import LawView, PathKind, SpanKind, in_M
@@ -106,7 +107,7 @@ class PathRows:
         self.spans = [SpanKind(members[0][1], tuple(members)) for members in found.values()]
         self._add_rows(laws)
         if not known:
-            constant = [[float(ca.evalf(ca.SX(law.path.length.constant)))] for _, law in laws]
+            constant = [_constant(law) for _, law in laws]
             looped.constant("path.constant", self.first_law, np.array(constant))
 
     def _add_rows(self, laws: Sequence[tuple[int, PathLaw]]) -> None:
@@ -257,6 +258,11 @@ class PathRows:
                 for B in sorted(frozenset.union(*ends) - frozenset.intersection(*ends)):
                     if tree.speeds_of(B):
                         yield row, B, [float(B in end) for end in ends]
+
+
+def _constant(law: PathLaw) -> list[Any]:
+    length = law.path.length
+    return entries(float(ca.evalf(ca.SX(length.constant))) if length.stored is None else length.stored)
 
 
 def tension(d: LawKernel, law: PathLaw, view: LawView) -> SX:

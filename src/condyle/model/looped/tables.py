@@ -94,20 +94,16 @@ class Looped:
         """Tables of constants, and the type of every row."""
         model, bodies = self.model, self.model.tree.bodies
         n = 1 + len(bodies)
-        self.constants = {name: np.zeros((n, size)) for name, size in SIZES.items()}
+        held = float if model.stored is None else object
+        self.constants = {name: np.zeros((n, size), held) for name, size in SIZES.items()}
         self.constants["number"] = np.zeros((n, 1))
         self.kinds, self.types = [RowKind(None)], np.zeros(n, dtype=np.int64)
         found: dict[Any, list[int]] = {}
-        for row, (body, pattern, placed) in enumerate(
-            zip(bodies, model.patterns, model.placed, strict=True), start=1
-        ):
-            varying = tuple(name for name in SIZES if isinstance(getattr(placed, name), ca.SX))
+        for row, (body, pattern) in enumerate(zip(bodies, model.patterns, strict=True), start=1):
+            varying = tuple(name for name in SIZES if model.varies(body.name, name))
             for name in SIZES:
-                value = getattr(placed, name)
                 if name not in varying:
-                    self.constants[name][row] = (
-                        np.hstack(value) if name == "I" else np.ravel(value, order="F")
-                    )
+                    self.constants[name][row] = model.row(row - 1, name)
             found.setdefault((pattern.key, varying, body.motion is not None), []).append(row)
             self.constants["number"][row] = body.u.start + 1
         for (_, varying, driven), rows in found.items():
@@ -252,7 +248,7 @@ class Looped:
 
     def constant(self, name: str, first: int, x: np.ndarray) -> None:
         """Numbers of the rows from `first` on, shape (rows, size)."""
-        self.constants[name] = table = np.zeros((len(self.types), x.shape[1]))
+        self.constants[name] = table = np.zeros((len(self.types), x.shape[1]), x.dtype)
         table[first : first + len(x)] = x
 
     def law_pass(self, write: Callable[[LawKind, KernelDraft, Mapping[str, SX]], None]) -> None:

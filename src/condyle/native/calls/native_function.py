@@ -38,7 +38,9 @@ from condyle.native.fastcall import structures
 from condyle.native.fastcall.builtin import DirectCall, add_call, make_builtin
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, notice, threads
-from condyle.native.straight.kernel_function import KernelFunction, effort, evaluate_mapped
+from condyle.native.machine.data import NONE, DerivedData
+from condyle.native.straight.data import evaluated_at, function
+from condyle.native.straight.kernel_function import KernelFunction, effort, evaluate
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
 
@@ -145,6 +147,7 @@ class NativeFunction:
         wide: returns the expressions arranged for lanes, if another arrangement than `build`'s is faster.
         entries: names of the entries of some inputs. These accept labels and must be finite: a ShapeError
             names the first entry that is not, and has the results of the other states.
+        data: numbers that the expressions hold as data (straight/data.py); the key does not know them.
     """
 
     def __init__(
@@ -160,11 +163,22 @@ class NativeFunction:
         direct: DirectCall | None = None,
         wide: Callable[[], KernelFunction] | None = None,
         entries: Mapping[str, Entries] = MappingProxyType({}),
+        data: np.ndarray = NONE,
     ) -> None:
         self.name, self.inputs, self.outputs = name, tuple(inputs), tuple(outputs)
         self.optional = direct is not None and direct.optional
         self._evaluator = _Evaluator(
-            name, build, wide or build, key, self.inputs, self.outputs, contract, refuse, direct, entries
+            name,
+            build,
+            wide or build,
+            key,
+            self.inputs,
+            self.outputs,
+            contract,
+            refuse,
+            direct,
+            entries,
+            data,
         )
 
     def __repr__(self) -> str:
@@ -231,6 +245,7 @@ class _Evaluator:
     refuse: Refusal | None
     direct: DirectCall | None
     entries: Mapping[str, Entries]
+    data: np.ndarray
 
     def __post_init__(self) -> None:
         self._entries = [self.entries.get(name) for name, _ in self.inputs]
@@ -244,7 +259,6 @@ class _Evaluator:
         self._interpreted = 0.0  # [s] of CasADi's evaluator
         self._asked: set[int] = set()  # lanes that earlier processes have asked for, or this one
         self._loops: dict[int, InnerLoop] = {}
-        self._mapped: tuple[int, ca.Function, ca.Function] | None = None
         self._casadi: bool | None = None
         self.report = CompileReport()
 
@@ -408,17 +422,21 @@ class _Evaluator:
     def _load(self, W: int) -> InnerLoop | None:
         """The loop of a kernel from the cache, if it is there."""
         start = time.perf_counter()
-        key, ins, outs = self._key(W), [size for _, size in self.inputs], [size for _, size in self.outputs]
 
         def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int] | None:
             if facts.get("asked"):  # by a process that was content without
                 return None
-            return InnerLoop(jit.Library(code), "loop", self.name, ins, outs), int(facts["operations"])
+            return self._loop(code, facts), int(facts["operations"])
 
-        found = cache.loaded(key, load)
+        found = cache.loaded(self._key(W), load)
         if found is not None:
             self._take(W, *found, start, True)
         return self._loops.get(W)
+
+    def _loop(self, code: bytes, facts: Mapping[str, Any]) -> InnerLoop:
+        ins, outs = [size for _, size in self.inputs], [size for _, size in self.outputs]
+        library = jit.Library(code, numbers=self.data, needs=facts.get("data"))
+        return InnerLoop(library, "loop", self.name, ins, outs)
 
     def _take(self, W: int, loop: InnerLoop, operations: int, start: float, cached: bool) -> None:
         old = self.report
@@ -444,7 +462,7 @@ class _Evaluator:
                 code, facts = self._machine_code(W, ins, outs)
             cache.store(self._key(W), code, facts)
             start = time.perf_counter()
-            loop = InnerLoop(jit.Library(code), "loop", self.name, ins, outs)
+            loop = self._loop(code, facts)
             self._take(W, loop, int(facts["operations"]), start, False)
             return loop
 
@@ -471,6 +489,7 @@ class _Evaluator:
         f = self._expressions(self.build if W == 1 else self.wide)
         start = time.perf_counter()
         module = Module(W, self.contract)
+        module.derived = DerivedData()
         from condyle.native.straight.kernel_writer import add_kernel  # not where code comes from the cache
 
         work = add_kernel(module, f, "kernel")
@@ -487,7 +506,7 @@ class _Evaluator:
         self.report = replace(
             old, emit=old.emit + emitted - start, compile=old.compile + time.perf_counter() - emitted
         )
-        return code, {"operations": f.n_instructions()}
+        return code, {"operations": f.n_instructions(), "data": module.needs}
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
         """The result of `build`, checked, dense and expanded to scalars."""
@@ -530,7 +549,7 @@ class _Evaluator:
         sparsities = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
         if not all(sparsity.is_dense() for sparsity in sparsities):
             arguments = [ca.SX.sym(f"i{k}", *f.size_in(k)) for k in range(f.n_in())]
-            f = ca.Function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
+            f = function(f.name(), arguments, [ca.densify(y) for y in f.call(arguments)])
         return f
 
     # -- CasADi's evaluator
@@ -550,12 +569,8 @@ class _Evaluator:
         with _compiling:
             f = self._expressions(build)
             arguments = [np.broadcast_to(a, (states, a.shape[-1])).T for a in rows]
-            if isinstance(f, ca.Function):
-                if self._mapped is None or self._mapped[0] != states or self._mapped[1] is not f:
-                    self._mapped = states, f, f.map(states)
-                values = evaluate_mapped(self._mapped[2], arguments, states)
-            else:
-                values = f.evaluate(arguments)
+            with evaluated_at(self.data):
+                values = evaluate(f, *arguments, states=states)
         for result, value in zip(results, values):
             if result.size:
                 result[...] = value.T

@@ -12,7 +12,8 @@ import numpy as np
 from condyle.errors import NativeError
 from condyle.native.ir.builder import Builder
 from condyle.native.ir.values import VOID, Lanes
-from condyle.native.machine import elf, jit, notes
+from condyle.native.machine import data, elf, jit, notes
+from condyle.native.machine.data import Recipe
 
 _LINE = 64  # bytes that memory moves at once
 _LONG = 4096
@@ -26,6 +27,10 @@ class Module:
         W: lanes.
         contract: allow fused multiply-add; no other fast-math.
         lines: whether long straight lines become machine code at once, without LLVM.
+
+    Attributes:
+        derived: what is computed from data when the code is loaded; None where that cannot be, in code that is
+            linked to several others.
     """
 
     def __init__(self, W: int = 1, contract: bool = True, lines: bool = True) -> None:
@@ -34,12 +39,16 @@ class Module:
         self._declared: dict[str, str] = {}
         self._defined: dict[str, int] = {}
         self._linked: dict[str, Callable[[], bytes]] = {}
+        self._tables: dict[str, np.ndarray] = {}
+        self._needed: Recipe = {}
+        self.derived: data.DerivedData | None = None
         self._other_lanes: dict[int, Module] = {}
 
     def with_lanes(self, W: int) -> Module:
         """The part of this module for W lanes, whose functions those of this one may call."""
         if W not in self._other_lanes:
             self._other_lanes[W] = Module(W, self.contract, self.lines)
+            self._other_lanes[W].derived = self.derived
         return self._other_lanes[W]
 
     def add(self, text: str) -> None:
@@ -60,16 +69,22 @@ class Module:
 
     def table(self, name: str, values: np.ndarray) -> str:
         """Add a constant array, in C order; returns its name, which may differ: long ones are object files
-        named by their content.
+        named by their content. An array of objects holds DataPlaces of data too (machine/data.py).
         """
-        data = np.ascontiguousarray(values).tobytes()
-        if len(data) >= _LONG and (machine := jit.elf_machine()):
-            name = f"data.{hashlib.sha256(data).hexdigest()[:32]}"
-            self._declared[name] = f"@{name} = external constant [{len(data)} x i8], align {_LINE}"
-            self._linked[name] = lambda: elf.data_object(machine, name, data, _LINE)
+        if values.dtype == object and any(isinstance(x, data.DataPlace) for x in values.ravel()):
+            name = f"{data.TABLE}{name}"
+            self._tables[name] = values
+            self._declared[name] = f"@{name} = external constant [{values.size} x double], align {_LINE}"
             return name
-        text = "\\" + data.hex("\\") if data else ""
-        self.add(f'@{name} = private constant [{len(data)} x i8] c"{text}", align {_LINE}')
+        values = values.astype(float) if values.dtype == object else values
+        held = np.ascontiguousarray(values).tobytes()
+        if len(held) >= _LONG and (machine := jit.elf_machine()):
+            name = f"data.{hashlib.sha256(held).hexdigest()[:32]}"
+            self._declared[name] = f"@{name} = external constant [{len(held)} x i8], align {_LINE}"
+            self._linked[name] = lambda: elf.data_object(machine, name, held, _LINE)
+            return name
+        text = "\\" + held.hex("\\") if held else ""
+        self.add(f'@{name} = private constant [{len(held)} x i8] c"{text}", align {_LINE}')
         return name
 
     def variable(self, name: str, size: int) -> str:
@@ -81,6 +96,11 @@ class Module:
         """Declare the word of notes.py; returns its name."""
         self._declared[notes.SYMBOL] = f"@{notes.SYMBOL} = external global i64"
         return notes.SYMBOL
+
+    def data(self) -> str:
+        """Tell of the numbers outside of the code (machine/data.py); returns their name."""
+        self._declared[data.SYMBOL] = f"@{data.SYMBOL} = external constant [0 x double], align 8"
+        return data.SYMBOL
 
     def define(self, name: str, write: Callable[[str], int | None]) -> str:
         """Call write(name) to add a definition, once in this module; returns the name. `work` gives its
@@ -109,6 +129,15 @@ class Module:
         """The object files that this module needs beside its own."""
         return [make() for make in self._all("_linked").values()]
 
+    def need(self, needs: Recipe) -> None:
+        """Take what a linked function needs of data."""
+        self._needed |= needs
+
+    @property
+    def needs(self) -> Recipe:
+        """What whoever loads the code makes of data."""
+        return data.recipe(self._all("_tables"), self.derived) | self._all("_needed")
+
     def compile(self) -> bytes:
         """Machine code, with all that is linked to it."""
         return jit.join([jit.compile_ir(self.text()), *self.objects()])
@@ -118,6 +147,8 @@ class Module:
         self._parts += other._parts
         self._declared.update(other._declared)
         self._linked.update(other._linked)
+        self._tables.update(other._tables)
+        self._needed.update(other._needed)
 
     def text(self) -> str:
         parts = dict.fromkeys(part for each in (self, *self._other_lanes.values()) for part in each._parts)

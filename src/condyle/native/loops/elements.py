@@ -21,6 +21,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, Value
 from condyle.native.machine import jit
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import evaluate_columns
 from condyle.native.straight.kernel_writer import add_kernel, composite_kernel
 from condyle.records import dataclass
@@ -77,7 +78,7 @@ class Elementwise:
         work: Value,
         masked: bool,
     ) -> int:
-        f, stride = ca.Function(self.f.name(), arguments, results, {"cse": True}), self.n * b.lanes.W
+        f, stride = function(self.f.name(), arguments, results, cse=True), self.n * b.lanes.W
         uniform = {k for k, (_, moves) in enumerate(given) if not moves}
         places = [(b.at(y, j * stride), True) for k, y in enumerate(outs) for j in range(self.f.numel_out(k))]
         side, blocks = _side(b, self.n), 0
@@ -125,7 +126,7 @@ class ElementSum(Elementwise):
         masked: bool,
     ) -> int:
         total = ca.SX.sym("total")
-        f = ca.Function(self.f.name(), [*arguments, total], [total + results[0]], {"cse": True})
+        f = function(self.f.name(), [*arguments, total], [total + results[0]], cse=True)
         uniform = {k for k, (_, moves) in enumerate(given) if not moves}
         side, blocks = _side(b, self.n), 0
         whole, out, rest = self.n - self.n % side, outs[0], b.at(work, side * b.lanes.W)

@@ -145,7 +145,11 @@ def roll(f: ca.Function) -> TableSweep | None:
     """
     shapes = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
     numbers = sum(shape.numel() for shape in shapes)
-    if not LONG <= f.n_instructions() <= DENSE * numbers or not all(shape.is_dense() for shape in shapes):
+    if (
+        f.has_free()
+        or not LONG <= f.n_instructions() <= DENSE * numbers
+        or not all(shape.is_dense() for shape in shapes)
+    ):
         return None
     parts = FunctionParts(f)
     last = max((parts.level[k] for k in parts.folds), default=0)

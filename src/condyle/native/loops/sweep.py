@@ -26,6 +26,7 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.ir.module import Module
+from condyle.native.straight.data import known_numbers
 from condyle.native.straight.kernel_function import effort, evaluate, sizes
 from condyle.native.tables.lookup import Context, current_context, lookup_context, lookups_in
 from condyle.native.tables.staged import Staged, build_function
@@ -492,8 +493,10 @@ class _Evaluation:
         rows, each = self.rows, offset + np.arange(n)
         if base == "constant":
             layout = rows.constant_layout[rows.types[mine[0]]]
-            numbers = np.concatenate(
-                [np.zeros((len(mine), 0)), *(rows.constants[name][mine] for name in layout)], axis=1
+            numbers = known_numbers(
+                np.concatenate(
+                    [np.zeros((len(mine), 0)), *(rows.constants[name][mine] for name in layout)], axis=1
+                )
             )
             return numbers.reshape(-1), np.arange(len(mine))[:, None] * numbers.shape[1] + each
         if base in rows.windows:

@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import sys
+import threading
 from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,11 +16,12 @@ from typing import TYPE_CHECKING
 
 import condyle.settings as settings
 from condyle.errors import NativeError
-from condyle.native.machine import elf, linking, memory, notes, parallel
+from condyle.native.machine import data, elf, linking, memory, notes, parallel
 from condyle.native.machine.threads import thread_count
 
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
+    import numpy as np
 
 
 @functools.cache
@@ -164,6 +166,9 @@ def join(objects: Sequence[bytes]) -> bytes:
     return parallel.join([single for data in objects for single in parallel.separate(data)])
 
 
+_linking = threading.Lock()
+
+
 class Library:
     """A loaded object file. Addresses stay valid for as long as this object lives.
 
@@ -171,28 +176,42 @@ class Library:
         objects: object files, linked together.
         symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by
             themselves.
+        numbers: what the code reads from outside: data.py.
+        needs: what is made of them for it.
     """
 
-    def __init__(self, *objects: bytes, symbols: Mapping[str, int] | None = None) -> None:
+    def __init__(
+        self,
+        *objects: bytes,
+        symbols: Mapping[str, int] | None = None,
+        numbers: np.ndarray = data.NONE,
+        needs: data.Recipe | None = None,
+    ) -> None:
         single = _separate(objects)
-        tables = _check(single, symbols or {})
+        outside, self._numbers = data.link(numbers, needs or {})
+        symbols = {**(symbols or {}), **outside}
+        files = _check(single, symbols)
         memory.check_room(single)
         self._image: linking.Image | None = None
-        if elf_machine() and len(tables) == len(single):
+        if elf_machine() and len(files) == len(single):
             try:
-                self._image = linking.Image(tables, symbols or {})
+                self._image = linking.Image(files, symbols)
                 return
             except linking.Unknown:  # LLVM may know it
                 pass
+        with _linking:  # symbols are those of the whole process until all places are filled in
+            self._link(single, symbols)
+
+    def _link(self, files: list[bytes], symbols: Mapping[str, int]) -> None:
         import llvmlite.binding as llvm
 
         host()
-        for name, address in {**(symbols or {}), notes.SYMBOL: notes.address()}.items():
+        for name, address in {**symbols, notes.SYMBOL: notes.address()}.items():
             llvm.add_symbol(name, address)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), _target_machine(1))
         try:
-            for data in single:
-                self._engine.add_object_file(llvm.ObjectFileRef.from_data(data))
+            for each in files:
+                self._engine.add_object_file(llvm.ObjectFileRef.from_data(each))
             self._engine.finalize_object()
         except RuntimeError as error:
             raise NativeError(f"an object file cannot be loaded: {error}") from error
@@ -224,14 +243,14 @@ def _check(objects: list[bytes], symbols: Mapping[str, int]) -> list[elf.Tables]
     tables: list[elf.Tables] = []
     defined: set[str] = set()
     needed: set[str] = set()
-    for data in objects:
-        if data[:4] == b"\xcf\xfa\xed\xfe" or data[:2] in (b"\x64\x86", b"\x64\xaa"):
+    for file in objects:
+        if file[:4] == b"\xcf\xfa\xed\xfe" or file[:2] in (b"\x64\x86", b"\x64\xaa"):
             continue  # Mach-O and COFF are not checked
         try:
-            tables.append(elf.Tables(data))
+            tables.append(elf.Tables(file))
         except ValueError as error:
             raise NativeError(
-                f"an object file of {len(data)} bytes cannot be loaded: {error}; compile again"
+                f"an object file of {len(file)} bytes cannot be loaded: {error}; compile again"
             ) from None
         if twice := defined & tables[-1].defined:
             raise NativeError(

@@ -28,6 +28,7 @@ from condyle.native.programs.nodes import (
     describe,
     walk,
 )
+from condyle.native.straight.data import strangers
 from condyle.native.straight.kernel_function import sizes
 
 Reached = dict[str, list[list[list[Any]]]]
@@ -175,8 +176,8 @@ class _Inspector:
                     f"{self.where}: {', '.join(both)} cannot be input and output of several kernels in one"
                 )
         else:
-            if f.has_free():
-                raise DescriptionError(f"{self.where}: depends on {f.get_free()}, which is no input of it")
+            if free := strangers(f):
+                raise DescriptionError(f"{self.where}: depends on {free}, which is no input of it")
             names = f.name_in(), f.name_out()
             sparsities = [*map(f.sparsity_in, names[0]), *map(f.sparsity_out, names[1])]
             for name, sparsity in zip((*names[0], *names[1]), sparsities, strict=True):

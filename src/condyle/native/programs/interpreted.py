@@ -10,6 +10,8 @@ import ctypes
 import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import casadi as ca
@@ -17,6 +19,7 @@ import numpy as np
 
 from condyle.errors import NativeError
 from condyle.native.machine import lapack
+from condyle.native.machine.data import NONE, SYMBOL
 from condyle.native.programs.nodes import (
     Call,
     Get,
@@ -32,6 +35,7 @@ from condyle.native.programs.nodes import (
     describe,
     walk,
 )
+from condyle.native.straight.data import closed
 from condyle.native.straight.kernel_function import evaluate, sizes
 
 Run = Callable[[], None]
@@ -44,13 +48,33 @@ class Interpreted:
         body: the tree: Kernels of expressions, While, If, Scan, Get, Put and Call.
         sizes: of the slices.
         streams: numbers per row of each stream, or Stream.
+
+    Attributes:
+        numbers: what the expressions hold as data (straight/data.py).
     """
 
+    numbers: np.ndarray = NONE
+
     def __init__(
-        self, body: Node, sizes: Mapping[str, int], streams: Mapping[str, int | Stream] | None = None
+        self,
+        body: Node,
+        sizes: Mapping[str, int],
+        streams: Mapping[str, int | Stream] | None = None,
     ) -> None:
-        self.body, self.sizes = body, {"status": 1, **sizes}
+        self._places: dict[str, list[int]] = {}
+        self.body, self.sizes = self._closed(body), {"status": 1, **sizes}
         self.streams = {n: s.size if isinstance(s, Stream) else s for n, s in (streams or {}).items()}
+
+    @property
+    def has_composites(self) -> bool:
+        """Whether some kernels are several functions: data in these are not kept in a file."""
+        return any(isinstance(n, Kernel) and not isinstance(n.f, ca.Function) for n, _ in walk(self.body))
+
+    def of(self, numbers: np.ndarray) -> Interpreted:
+        """The same with data."""
+        other = copy(self)
+        other.numbers = numbers
+        return other
 
     def workspace(self) -> dict[str, np.ndarray]:
         """Fresh memory, all zero: slices by name, and of each stream the row that is at hand."""
@@ -65,7 +89,21 @@ class Interpreted:
         progress: object = None,
     ) -> None:
         """Run to the end. Arguments as those of `Program.run`; short runs have no progress to show."""
-        _Interpreter(workspace, streams or {}, counts or {}, self.body).run(self.body)()
+        memory = {**workspace, **{name: self.numbers[places] for name, places in self._places.items()}}
+        _Interpreter(memory, streams or {}, counts or {}, self.body).run(self.body)()
+
+    def _closed(self, node: Node) -> Node:
+        """The tree, whose kernels have the data that they read as an argument."""
+        match node:
+            case Kernel(f=ca.Function() as f):
+                with_data, places = closed(f)
+                if not places:
+                    return node
+                self._places[name := f"{SYMBOL}.{len(self._places)}"] = places
+                return replace(node, f=with_data, ins=(*node.ins, name))
+            case While() | If() | Scan():
+                return replace(node, body=self._closed(node.body))
+        return [self._closed(each) for each in node] if isinstance(node, Sequence) else node  # type: ignore[arg-type]
 
 
 class _Interpreter:

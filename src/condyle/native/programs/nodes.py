@@ -28,6 +28,8 @@ import casadi as ca
 
 from condyle.errors import UnknownNameError
 from condyle.native.loops.elements import ElementSum, Elementwise
+from condyle.native.machine.data import Recipe
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import Composite
 from condyle.records import dataclass
 
@@ -71,6 +73,8 @@ class External:
     object: bytes = field(repr=False)
     # with lanes, a last argument says which are stored; else all are
     masked: bool = True
+    # what it needs of data (machine/data.py)
+    needs: Recipe = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,9 +217,9 @@ def kernel(
     name = name or getattr(fn, "__name__", "kernel")
     name = name if ca.Function.check_name(name) else "kernel"
     results = [ca.densify(ca.vec(ca.SX(v))) for v in y]
-    f = ca.Function(name, x, results)
+    f = function(name, x, results)
     if f.n_instructions() < LONG:
-        f = ca.Function(name, x, results, {"cse": True})
+        f = function(name, x, results, cse=True)
     return Kernel(f, ins, outs)
 
 
@@ -278,7 +282,7 @@ def _by_element(
             for k in range(len(outs))
         ]
     results = [ca.densify(y) for y in results]
-    return Kernel(ca.Function(single.f.name(), x, results, {"cse": True}), ins, outs)
+    return Kernel(function(single.f.name(), x, results, cse=True), ins, outs)
 
 
 def total(x: ca.SX) -> ca.SX:

@@ -19,6 +19,7 @@ import numpy as np
 from condyle.errors import NativeError, ShapeError, UnknownNameError
 from condyle.native.ir.module import Module
 from condyle.native.machine import cache, jit, lapack, notice
+from condyle.native.machine.data import NONE
 from condyle.native.straight.kernel_function import KernelFunction, sizes
 from condyle.native.tables.lookup import lookup_context
 
@@ -39,7 +40,8 @@ def compile_kernel(f: KernelFunction, symbol: str, W: int = 1, contract: bool = 
     module, plain = Module(W, contract), isinstance(f, ca.Function)
     work = add_kernel(module, f, symbol, masked=plain and W > 1)
     inputs, outputs = sizes(f)
-    return External(symbol, tuple(inputs), tuple(outputs), W, work, module.compile(), masked=plain)
+    code = module.compile()
+    return External(symbol, tuple(inputs), tuple(outputs), W, work, code, masked=plain, needs=module.needs)
 
 
 class Program:
@@ -54,8 +56,13 @@ class Program:
         symbols: addresses of outside functions for Call that are not SciPy's.
         contract: allow fused multiply-add.
 
+    Attributes:
+        numbers: data that the code reads (native/machine/data.py); set before it is loaded.
+
     The tree is checked and written as LLVM IR here; `text` is the IR. It is compiled at first use.
     """
+
+    numbers: np.ndarray = NONE
 
     def __init__(
         self,
@@ -86,6 +93,11 @@ class Program:
             "written": sorted(written),
             "versions": jit.versions(),
             "outside": [n for n in writer.symbols if n in (symbols or {})],
+            "data": {
+                name: need
+                for needs in (writer.module.needs, *(e.needs for e in writer.externals.values()))
+                for name, need in needs.items()
+            },
         }
         digest = hashlib.sha256("\0".join([self.text, json.dumps(self.layout, sort_keys=True)]).encode())
         for data in self._objects:
@@ -121,7 +133,12 @@ class Program:
         if self._loaded is None:
             wanted = self.layout["symbols"]
             found = lapack.addresses(n for n in wanted if n not in self._symbols) | self._symbols
-            library = jit.Library(*self._compiled(), symbols={f"condyle.{n}": found[n] for n in wanted})
+            library = jit.Library(
+                *self._compiled(),
+                symbols={f"condyle.{n}": found[n] for n in wanted},
+                numbers=self.numbers,
+                needs=self.layout["data"],
+            )
             entry = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(library.address("program"))
             self._loaded = entry, library
         return self._loaded
@@ -370,12 +387,15 @@ ProgramAndTables = tuple[Program, dict[str, np.ndarray]]
 """A program and the tables that its runs need."""
 
 
-def cached_program(key: str, make: Callable[[], ProgramAndTables]) -> ProgramAndTables:
+def cached_program(
+    key: str, make: Callable[[], ProgramAndTables], numbers: np.ndarray = NONE
+) -> ProgramAndTables:
     """The program of a key from the disk cache, or made and stored there. The key is text that determines
-    it."""
+    it but for data, the `numbers`."""
 
     def load(code: bytes, facts: dict[str, Any]) -> ProgramAndTables:
         program = Program.unpack(code, facts["layout"])
+        program.numbers = numbers
         program.load()  # now, while it can still be made anew
         return program, {name: np.array(rows) for name, rows in facts["tables"].items()}
 
@@ -383,6 +403,7 @@ def cached_program(key: str, make: Callable[[], ProgramAndTables]) -> ProgramAnd
         return found
     with notice.compiling("the loop of steps"), lookup_context():
         program, tables = make()
+        program.numbers = numbers
         code, layout = program.pack()
     cache.store(
         key, code, {"layout": layout, "tables": {name: table.tolist() for name, table in tables.items()}}

@@ -25,6 +25,7 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, DOUBLE, INT, LONG, POINTER, VOID, Value
 from condyle.native.loops.elements import Elementwise
 from condyle.native.loops.rolling import roll
+from condyle.native.machine.data import DerivedData
 from condyle.native.programs.nodes import (
     Call,
     External,
@@ -72,6 +73,7 @@ class ProgramWriter:
         contract: bool,
     ) -> None:
         self.module = Module(W, contract)
+        self.module.derived = DerivedData()
         self.lanes, self.W = self.module.lanes, W
         self.sizes, self.streams = sizes, streams
         self.externals: dict[str, External] = {}

@@ -15,6 +15,7 @@ import numpy as np
 from condyle.native.ir.module import Module
 from condyle.native.programs.nodes import External, Get, Kernel, Node, Stream
 from condyle.native.programs.program import compile_kernel
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import Composite, KernelFunction, evaluate
 from condyle.native.tables.lookup_table import LookupTable
 from condyle.native.tables.staged import Staged, Stages
@@ -72,6 +73,7 @@ class SharedKernel:
         one = self.external
         arguments = kernel_arguments(module, len(self.inputs) + len(self.outputs))
         module.link(one.symbol, arguments, lambda: one.object)
+        module.need(one.needs)
         with composite_kernel(module, self, name) as (b, ins, outs, work):
             b.call(one.symbol, *ins, *outs, work)
         return one.work
@@ -126,7 +128,7 @@ class SliceFunction:
         sizes |= {self.more[0]: f.row_size, self.beyond: 1}
         for level, (index, found, start) in enumerate(f.stages):
             x = [ca.SX.sym(f"x{k}", index.numel_in(k)) for k in range(index.n_in())]
-            split = ca.Function(f"index{level}", x, ca.vertsplit(index(*x)))
+            split = function(f"index{level}", x, ca.vertsplit(index(*x)))
             gets = []
             for k, table in enumerate(found):
                 assert isinstance(table, LookupTable)
@@ -137,7 +139,7 @@ class SliceFunction:
             rows = [ca.SX.sym(name, sizes[name]) for _, _, name in gets]
             old = ca.SX.sym("old", f.row_size)
             stop = start + sum(sizes[name] for _, _, name in gets)
-            join = ca.Function(f"join{level}", [old, *rows], [ca.vertcat(old[:start], *rows, old[stop:])])
+            join = function(f"join{level}", [old, *rows], [ca.vertcat(old[:start], *rows, old[stop:])])
             self.stages.append((split, gets, join))
 
     def looked_up(self, ins: Sequence[str]) -> list[Node]:

@@ -38,6 +38,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import BOOL, POINTER, Value, wide
 from condyle.native.machine import notes
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import evaluate, identity, sizes
 from condyle.native.tables.linked import LinkedSource, link_source
 from condyle.native.tables.lookup import lookups_in
@@ -110,7 +111,7 @@ class Solver(LinkedSource):
         if term is not None and table is not None:
             rows = np.array(table, dtype=float)
             c = ca.SX.sym("c", rows.shape[1])
-            one = ca.Function("term", [p, x, c], _columns(name, "term", [term(p, x, c)], 1), {"cse": True})
+            one = function("term", [p, x, c], _columns(name, "term", [term(p, x, c)], 1), cse=True)
             totals = [ca.SX.sym("total", one.numel_out(0))]
         then = _columns(name, "step", step(p, x, *totals), 2)
         if then[0].numel() != x.numel():
@@ -275,7 +276,7 @@ class Solver(LinkedSource):
             ca.SX.sym(name, size)
             for name, size in zip("pxct", [*(self.term.numel_in(k) for k in range(3)), n], strict=True)
         )
-        added = ca.Function("add", [p, x, c, total], [total + self.term.call([p, x, c], True, False)[0]])
+        added = function("add", [p, x, c, total], [total + self.term.call([p, x, c], True, False)[0]])
         own = Module(SUMS, module.contract) if alone else module
         work = add_kernel(
             own,
@@ -364,7 +365,7 @@ def _function(name: str, part: str, arguments: list[SX], results: list[SX]) -> c
     try:
         if lookups_in(results):
             return Staged(part, arguments, ca.cse(results))
-        return ca.Function(part, arguments, results, {"cse": True})
+        return function(part, arguments, results, cse=True)
     except RuntimeError as error:
         known = {s.element_hash() for a in arguments for s in ca.symvar(a)}
         others = [s.name() for s in ca.symvar(ca.vertcat(*results)) if s.element_hash() not in known]

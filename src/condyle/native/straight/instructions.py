@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
+from condyle.native.machine.data import OPERATIONS, DerivedData
+from condyle.native.straight.data import places_of
 from condyle.native.straight.selection import Selections
 
 CHOICE = -1  # our own operation: c ? x : y
-LEAVES = (ca.OP_INPUT, ca.OP_CONST)
+LEAVES = (ca.OP_INPUT, ca.OP_CONST, ca.OP_PARAMETER)
 _PRODUCTS = (ca.OP_MUL, ca.OP_SQ)
 TRUTHS = ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR
 """Operations whose result is true or false."""
@@ -97,7 +100,8 @@ class Instructions:
 
     Attributes, indexed by node:
         op: operation, one of casadi.OP_*.
-        a, b: operands; for OP_INPUT argument and element, -1 for none.
+        a, b: operands; for OP_INPUT argument and element, for OP_PARAMETER the place of the datum
+            (data.py); -1 for none.
     And
         constants: value of each OP_CONST node.
         outputs: (node, argument, element) of each output.
@@ -113,6 +117,7 @@ class Instructions:
         self.results = f.n_out()
         newest: dict[int, int] = {}
         known: dict[tuple[int, int, int], int] = {}
+        free = iter(places_of(f))
         for op, o, i, j, constant in zip(*listed(f), strict=True):
             if op == ca.OP_OUTPUT:
                 self.outputs.append((newest[i], o, j))
@@ -126,7 +131,7 @@ class Instructions:
                 a = b = -1
                 self.constants[len(self.op)] = constant
             elif op == ca.OP_PARAMETER:
-                raise NativeError(f"function {f.name()!r} has free symbols {f.free_sx()}; make them inputs")
+                a, b = next(free), -1
             elif op == ca.OP_CALL:
                 raise NativeError(
                     f"function {f.name()!r} calls a function that was made with never_inline; "
@@ -166,16 +171,33 @@ class Graph(Instructions):
     Args:
         fuse: whether to join products with sums.
         tables: whether to take trees of choices over constants together.
+        derived: takes what is computed from data alone.
     """
 
-    def __init__(self, f: ca.Function, fuse: bool, tables: bool = False) -> None:
+    def __init__(
+        self, f: ca.Function, fuse: bool, tables: bool = False, derived: DerivedData | None = None
+    ) -> None:
         super().__init__(f)
+        if derived is not None and f.has_free():
+            self._derive(derived)
         self.choices = self._find_choices()
         self.selections = Selections(self.op if tables else (), self.a, self.b, self.constants, self.choices)
         self.uses = self._count_uses()
         while self.selections.keep_shared(self.uses):
             self.uses = self._count_uses()
         self.products = self._find_products() if fuse else {}
+
+    def _derive(self, derived: DerivedData) -> None:
+        """Nodes that are computed from data alone become data."""
+        known: dict[int, Any] = dict(self.constants)
+        for k, op in enumerate(self.op):
+            if op == ca.OP_PARAMETER:
+                known[k] = [self.a[k]]
+            elif (name := operation_name(op)) in OPERATIONS:
+                operands = [known.get(x) for x in super().operands(k)]
+                if None not in operands and any(isinstance(x, list) for x in operands):
+                    known[k] = [derived.place(name, operands)]
+                    self.op[k], self.a[k], self.b[k] = ca.OP_PARAMETER, known[k][0], -1
 
     def _find_choices(self) -> dict[int, tuple[int, int, int]]:
         """if_else(c, x, y) arrives as (c ? x : 0) + (!c ? y : 0)."""

@@ -11,6 +11,7 @@ import casadi as ca
 import numpy as np
 
 from condyle.native.ir.module import Module
+from condyle.native.straight.data import closed, numbers_at
 
 
 class Composite(Protocol):
@@ -67,7 +68,13 @@ def evaluate_columns(f: ca.Function, arguments: Sequence[np.ndarray], states: in
     CasADi reads and writes the arrays themselves: to make its matrices of them took four times as long as a
     small function does.
     """
-    return evaluate_mapped(f.map(states), arguments, states)
+    f, places = closed(f)
+    if places:
+        arguments = [*arguments, np.tile(numbers_at(places)[:, None], states)]
+    known: tuple[int, ca.Function] = f.__dict__.get("_condyle_mapped", (-1, f))
+    if known[0] != states:
+        known = f.__dict__["_condyle_mapped"] = states, f.map(states)
+    return evaluate_mapped(known[1], arguments, states)
 
 
 def evaluate_mapped(mapped: ca.Function, arguments: Sequence[np.ndarray], states: int) -> list[np.ndarray]:

@@ -58,6 +58,7 @@ def add_kernel(
     split: int = 1000,
     uniform: Collection[int] = (),
     places: Sequence[tuple[str, int]] | None = None,
+    often: bool = False,
 ) -> int:
     """Define the kernel `@name` of a function; returns how many blocks of W doubles its `work` argument must
     hold. A Composite takes those of the options that are not the default.
@@ -69,12 +70,14 @@ def add_kernel(
     kernel then has one argument per memory, in the order of `memories`, and its `work` is aligned for its
     lanes. Memories do not overlap. A result is stored as soon as the value that it overwrites is no longer
     needed: it need not be kept until the end.
+
+    A kernel that runs `often` is LLVM's machine code, not ours.
     """
     if not isinstance(f, ca.Function):
         options = {"masked": masked, "uniform": uniform}
         return f.emit(module, name, **{option: value for option, value in options.items() if value})
     f = f if f.is_a("SXFunction") else f.expand()
-    return _KernelWriter(module, f, name, masked, split, uniform, places).write()
+    return _KernelWriter(module, f, name, masked, split, uniform, places, often).write()
 
 
 def memories(places: Sequence[tuple[str, int]]) -> list[str]:
@@ -110,11 +113,16 @@ class _KernelWriter:
         split: int,
         uniform: Collection[int],
         places: Sequence[tuple[str, int]] | None,
+        often: bool,
     ) -> None:
         self.module, self.name, self.masked, self.split, self.uniform = module, name, masked, split, uniform
+        self.often = often
         self.lanes, self.n_in = module.lanes, f.n_in()
         self.graph = Graph(
-            f, fuse=module.contract and jit.fuses(), tables=self.lanes.W in (1, jit.permuted_lanes())
+            f,
+            fuse=module.contract and jit.fuses(),
+            tables=self.lanes.W in (1, jit.permuted_lanes()),
+            derived=module.derived,
         )
         self.known = places is not None  # whether we know which memory each argument is
         names = [(str(k), 0) for k in range(f.n_in() + f.n_out())] if places is None else places
@@ -158,6 +166,9 @@ class _KernelWriter:
         op = graph.op[k] if k < len(graph.op) else None
         if op == ca.OP_CONST:
             value = body.number(graph.constants[k])
+        elif op == ca.OP_PARAMETER:
+            value = body.load(body.at(body.symbol(self.module.data()), graph.a[k]), DOUBLE)
+            value = body.spread(value) if L.W > 1 else value
         elif op == ca.OP_INPUT and graph.a[k] in self.uniform and L.W > 1:
             value = body.spread(body.load(self._place(graph.a[k], graph.b[k], 1), DOUBLE))
         elif op == ca.OP_INPUT:
@@ -314,7 +325,7 @@ class _KernelWriter:
     def _is_line(self) -> bool:
         """Whether it is long enough to become machine code at once."""
         graph = self.graph
-        if self.masked or not (self.split and self.module.lines):
+        if self.masked or self.often or not (self.split and self.module.lines):
             return False
         used = sum(1 for k, uses in enumerate(graph.uses) if uses and k not in graph.constants)
         long = used >= line_code.LEAST

@@ -23,6 +23,7 @@ import casadi as ca
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER, bits
 from condyle.native.machine import cache, elf, jit
+from condyle.native.machine.data import FOUR, SYMBOL
 from condyle.native.straight import libm, x86
 from condyle.native.straight.instructions import CHOICE, LEAVES, TRUTHS, Graph
 from condyle.native.straight.selection import LEAF
@@ -88,7 +89,8 @@ def add_line(
     module.link(
         name, [POINTER] * (memories + 1), lambda: elf.code_object(jit.elf_machine(), name, code, addresses)
     )
-    for symbol in sorted({symbol for _, symbol in addresses if symbol.startswith("condyle.")}):
+    called = {symbol for _, symbol in addresses if symbol.startswith("condyle.")} - {SYMBOL, FOUR}
+    for symbol in sorted(called):
         module.attach(symbol, functools.partial(_function, symbol))
     return work + align * (1 + _ALIGN // (8 * W + 1))
 
@@ -106,6 +108,15 @@ def _function(symbol: str) -> bytes:
     code = jit.compile_ir(module.text().replace("define internal ", "define "), 1)
     cache.store(key, code, {})
     return code
+
+
+DATA = -1
+"""The memory of machine/data.py, whose address is no argument."""
+
+
+def _has_four(lanes: int) -> bool:
+    """Whether code for so many lanes reads data that are there for each lane: no instruction spreads what it reads."""
+    return lanes == 4 and _registers() < 32
 
 
 class _Lowered:
@@ -149,6 +160,11 @@ class _Lowered:
                 continue
             if op == ca.OP_CONST:
                 self.constants[k] = bits(graph.constants[k]) & _ALL
+            elif op == ca.OP_PARAMETER:
+                four = _has_four(self.lanes)
+                self.homes[k] = DATA, 8 * graph.a[k] * (4 if four else 1)
+                if not four:
+                    self.spread.add(k)
             elif op == ca.OP_INPUT:
                 memory, offset = places[graph.a[k]]
                 one = graph.a[k] in self.uniform
@@ -355,6 +371,7 @@ class _Allocator:
         self.constants, self.homes, self.spread = lowered.constants, lowered.homes, lowered.spread
         self.lanes, self.align = lowered.lanes, align
         self.work = memories
+        self.data = any(memory == DATA for memory, _ in self.homes.values())
         self.code: list[bytes] = []
         self.size = 0
         self.fixes: list[tuple[int, int, int]] = []  # where a distance to the pool is, its end, and to what
@@ -402,16 +419,18 @@ class _Allocator:
             for x in operands:
                 last[x] = at
         calls = any(step[0] == "call" for step in steps)
-        order = [*x86.PRESERVED, 10] if calls else [*x86.ARGUMENTS, 10, *x86.PRESERVED]
-        self.bases = order[: self.work + 1]
+        # after a call, what r10, r9 and r8 held is loaded again
+        order = [*x86.PRESERVED, 10, 9, 8] if calls else [*x86.ARGUMENTS, 10, *x86.PRESERVED]
+        self.bases = order[: self.work + 1 + self.data]
         pushed = [g for g in self.bases if g in x86.PRESERVED]
         self.frame = 8 if calls and len(pushed) % 2 == 0 else 0  # calls find the stack aligned
         self.stack = self.frame + 8 * len(pushed) + 8  # where arguments on the stack begin
-        self.known = set(range(6))  # memories whose addresses are in their registers
+        # memories whose addresses are in their registers
+        self.known = set(range(min(6, self.work + 1)))
         for g in pushed:
             self.emit(x86.push(g))
         self.emit(x86.grow_stack(self.frame))
-        for g, argument in zip(self.bases, x86.ARGUMENTS):
+        for g, argument in zip(self.bases[: self.work + 1], x86.ARGUMENTS):
             if g != argument:
                 self.emit(x86.copy(g, argument))
         if self.align and self.work < 6:
@@ -430,9 +449,16 @@ class _Allocator:
 
     def _base(self, memory: int) -> int:
         """The general register that holds the address of a memory; rax, until the next one, where none is left."""
+        own = memory == DATA
+        memory = self.work + 1 if own else memory
         g = self.bases[memory] if memory < len(self.bases) else 0
         if memory not in self.known:
-            self.emit(x86.from_stack(g, self.stack + 8 * (memory - 6)))
+            if own:
+                self.emit(x86.address(g))
+                self.addresses.append((self.size, FOUR if _has_four(self.lanes) else SYMBOL))
+                self.emit(bytes(8))
+            else:
+                self.emit(x86.from_stack(g, self.stack + 8 * (memory - 6)))
             if self.align and memory == self.work and memory >= 6:
                 self.emit(x86.align(g))
             if g:
@@ -671,10 +697,10 @@ class _Allocator:
         for r, x in enumerate(xs):
             self._from_memory("load", r, 0, x)
         self._used(xs, later)
-        self.emit(x86.ADDRESS)
+        self.emit(x86.address(0))
         self.addresses.append((self.size, symbol))
         self.emit(bytes(8) + x86.CALL)
-        self.known.discard(6)
+        self.known -= {6, 7, 8}
         for r, x in enumerate(results):
             self._give(x, r, at, last)
 

@@ -178,7 +178,13 @@ def copy(g: int, h: int) -> bytes:
 
 
 CALL = b"\xff\xd0"  # of the function at rax, whose address is before it
-ADDRESS = b"\x48\xb8"  # rax <- the eight bytes that follow
+
+
+def address(g: int) -> bytes:
+    """A general register <- the eight bytes that follow."""
+    return bytes((0x48 | (g > 7), 0xB8 | g & 7))
+
+
 TABLE = b"\x48\x8d\x05"  # rax <- what is as far from here as the four bytes that follow say
 
 

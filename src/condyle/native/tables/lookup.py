@@ -20,6 +20,7 @@ import numpy as np
 
 from condyle.arrays import SX
 from condyle.errors import NativeError
+from condyle.native.straight.data import function
 from condyle.native.tables.lookup_table import ConstantRow, LookupTable, StopGradient
 from condyle.records import dataclass
 
@@ -246,9 +247,7 @@ class Closure:
         known = _hashes(ca.veccat(ca.SX(0, 1), *inputs, *rows))
         everything = ca.symvar(ca.veccat(ca.SX(0, 1), *outputs, *indices))
         self.outside = ca.vertcat(ca.SX(0, 1), *(s for s in everything if s.element_hash() not in known))
-        self.function = ca.Function(
-            name, [*inputs, self.outside, *rows], [*outputs, *indices], {"cse": shared}
-        )
+        self.function = function(name, [*inputs, self.outside, *rows], [*outputs, *indices], cse=shared)
 
     @classmethod
     def from_function(

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from condyle.native.straight.data import datum, function
 from condyle.native.straight.instructions import LEAVES, Instructions, apply
 
 _AGAIN = frozenset(
@@ -111,6 +112,8 @@ def _function(
             value[k] = x[a][b]
         elif op == ca.OP_CONST:
             value[k] = ca.SX(constant)
+        elif op == ca.OP_PARAMETER:
+            value[k] = datum(a)
         else:
             value[k] = apply(op, value[a], *([value[b]] if b >= 0 else []))
     out: list[list[ca.SX]] = [[ca.SX(0)] * f.numel_out(k) for k in range(f.n_out())]
@@ -119,4 +122,4 @@ def _function(
     columns = [ca.densify(ca.vertcat(ca.SX(0, 1), *column)) for column in out]
     if not last:
         columns.append(ca.vertcat(ca.SX(0, 1), *(value[k] for k in stored)))
-    return ca.Function(f.name(), [*arguments, given], columns)
+    return function(f.name(), [*arguments, given], columns)

@@ -21,6 +21,7 @@ from condyle.native.ir.builder import Builder
 from condyle.native.ir.module import Module
 from condyle.native.ir.values import POINTER, Value
 from condyle.native.machine import jit
+from condyle.native.straight.data import function
 from condyle.native.straight.kernel_function import evaluate_columns
 from condyle.native.tables.lookup import RowSource, lookup_levels, lookups_in, restore_gradient
 from condyle.native.tables.reuse import reuse_values
@@ -59,9 +60,9 @@ class Staged:
         for level, mine in enumerate(levels):
             indices = ca.densify(ca.vertcat(*(lookup.index for lookup in mine)))
             tables = [lookup.table for lookup in mine]
-            self.stages.append((ca.Function(f"{name}_{level}", [*inputs, rows], [indices]), tables, start))
+            self.stages.append((function(f"{name}_{level}", [*inputs, rows], [indices]), tables, start))
             start += sum(table.width for table in tables)
-        self.main = ca.Function(name, [*inputs, rows], [ca.densify(y) for y in outputs])
+        self.main = function(name, [*inputs, rows], [ca.densify(y) for y in outputs])
 
     @property
     def solves(self) -> bool:
@@ -206,7 +207,7 @@ def build_function(
     return (
         Staged(name, inputs, outputs, derived)
         if lookups_in(outputs)
-        else ca.Function(name, list(inputs), outputs)
+        else function(name, list(inputs), outputs)
     )
 
 
@@ -360,4 +361,4 @@ def _with_indices(f: ca.Function, order: list[int]) -> ca.Function:
     """The function with some of its indices, in some order."""
     x = [ca.SX.sym("x", f.numel_in(k)) for k in range(f.n_in())]
     indices, *more = f.call(x, True, False)
-    return ca.Function(f.name(), x, [ca.densify(indices[order]), *more])
+    return function(f.name(), x, [ca.densify(indices[order]), *more])

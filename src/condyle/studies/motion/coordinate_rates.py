@@ -17,5 +17,5 @@ def coordinates_of_speeds(system: System) -> tuple[int, ...]:
 
     compiled = system.compiled
     return compiled.remembered(
-        "coordinates of speeds", lambda: tuple(compiled.model.notes.get("coordinates of speeds", find))
+        "coordinates of speeds", lambda: tuple(compiled.model.code.notes.get("coordinates of speeds", find))
     )
