@@ -326,7 +326,7 @@ def test_names_are_matched():
             "no marker was seen",
         ),
         ({"markers": {"foot0": np.full((60, 3), np.inf)}, "t": T}, cd.errors.ShapeError, "infinite"),
-        ({"t": T}, cd.errors.DescriptionError, "times of their own"),
+        ({"t": T}, cd.errors.DescriptionError, "their own times"),
         ({"weights": {"foo0": 1.0}}, cd.errors.UnknownNameError, "did you mean 'foot0'"),
         ({"weights": {"foot0": -1.0}}, cd.errors.ShapeError, "zero or more"),
         ({"weights": {"foot0": np.ones(7)}}, cd.errors.ShapeError, "one number or 60"),

@@ -21,9 +21,9 @@ from condyle.records import dataclass
 SUMS = 4
 # doubles from which a loop is shorter than a straight line
 LOOP_FROM = 512
-# quaternions from which a loop is: LLVM takes a time that grows with the square of a straight line
+# the same for quaternions: LLVM's time grows with the square of the length of a straight line
 TURNS_FROM = 24
-_CHUNK = 16  # doubles that one turn of the loop reads
+_CHUNK = 16  # doubles that one round of the loop reads
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def is_finite(b: Builder, arguments: Sequence[tuple[Value, FiniteArgument]]) -> 
 
 
 def _sum(terms: list[Value]) -> Value:
-    """The sum of all, in a few chains."""
+    """The sum of all terms, in a few independent chains."""
     chains = terms[:SUMS]
     for k, term in enumerate(terms[SUMS:]):
         chains[k % SUMS] = chains[k % SUMS] + term

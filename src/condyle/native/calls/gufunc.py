@@ -42,8 +42,8 @@ def add_loop(
     work: int,
     watched: Sequence[FiniteArgument] = (),
 ) -> None:
-    """Define the inner loop `@name` around `@kernel`, which the module has: it tells the loop that all kernels of so
-    many lanes share which kernel it is, and what that takes.
+    """Define the inner loop `@name` around `@kernel` of the same module. It calls the loop that all kernels
+    with this number of lanes share, and passes it the kernel and the layout of its arguments.
 
     Args:
         inputs: sizes of the kernel's arguments, zeros included.
@@ -52,7 +52,7 @@ def add_loop(
         watched: inputs that should be finite; blocks where they are not are counted.
     """
     W, sizes = module.lanes.W, [*inputs, *outputs]
-    end = -(-8 * (len(sizes) + 1) // _ALIGN) * _ALIGN  # where all arguments are comes first
+    end = -(-8 * (len(sizes) + 1) // _ALIGN) * _ALIGN  # the addresses of all arguments come first
     rows, native = [], 0
     for k, size in enumerate(sizes):
         rows.append((size, end, native if size else -1, k < len(inputs)))
@@ -73,7 +73,8 @@ def add_loop(
 
 @functools.cache
 def _shared_loop(name: str) -> bytes:
-    """Machine code of the loop of W lanes. It depends on no kernel: the cache keeps it for all."""
+    """Machine code of the loop of W lanes. It does not depend on a kernel, so that all share one cache
+    entry."""
     if (found := cache.fetch(name)) is not None:
         return found[0]
     module = Module(int(name.rpartition(".")[2]))
@@ -84,8 +85,8 @@ def _shared_loop(name: str) -> bytes:
 
 
 def _add_shared_loop(module: Module, name: str) -> None:
-    """Define `@name`: the arguments of an inner loop, then the plan of add_loop, and what runs the kernel on a list
-    of its arguments and says whether those that are watched are finite."""
+    """Define `@name`. It takes the arguments of an inner loop, then the plan of add_loop and a function
+    that runs the kernel on a list of its arguments and returns whether the watched ones are finite."""
     W = module.lanes.W
     _add_copies(module)
     with module.function(name, [POINTER] * 6, internal=False) as b:
@@ -125,7 +126,7 @@ def _add_shared_loop(module: Module, name: str) -> None:
                     r.read()
                     r.copy("scatter", b.at(base, r.offset, BYTE), i, last)
         _give_memory(b, context, block)
-        # else NumPy warns of inactive branches
+        # else NumPy warns about inactive branches
         b.outside("feclearexcept", b.number(_FE_ALL, INT), result=INT)
         b.place(end_of_function)
         b.give()
@@ -138,9 +139,10 @@ class _Row:
     """An argument in a plan.
 
     Attributes:
-        size, offset: how many numbers it has, and where its lanes begin [bytes].
-        exists, given: whether NumPy knows it; and whether it is no result.
-        array, outer, inner: after `read`: where its rows are, and bytes from row to row and from number to number.
+        size, offset: its number of elements, and where its lanes begin [bytes].
+        exists, given: whether it is in NumPy's signature; and whether it is an input.
+        array, outer, inner: after `read`: address of its rows, and bytes from row to row and from element
+            to element.
     """
 
     def __init__(self, b: Builder, place: Value, arrays: Value, steps: Value, native: Value) -> None:
@@ -160,7 +162,7 @@ class _Row:
 
 
 def _take_memory(b: Builder, context: Value, size: Value, fail: str) -> Value:
-    """The block of the last call, or a new one."""
+    """The scratch memory of the last call, or new memory."""
     kept = b.put(POINTER, f"atomicrmw xchg {context}, ptr null acq_rel")
     before = b.block
     with b.when(b.compare("eq", kept, b.null())):
@@ -183,7 +185,7 @@ def _add_copies(module: Module) -> None:
 
     Rows beyond the last repeat it. One row for all is read once. Where rows are contiguous, W columns at a
     time are transposed in registers, the last W columns overlapping those before. For W = 1 the caller uses a
-    contiguous row where it is.
+    contiguous row in place.
     """
     W, T = module.lanes.W, module.lanes.T
     rounds = [1 << k for k in range(W.bit_length() - 1)]
@@ -250,7 +252,7 @@ class InnerLoop:
 
     @property
     def spoiled(self) -> int:
-        """How many blocks of states had a watched argument that was not finite, since the beginning."""
+        """How many blocks of states have had a watched argument that was not finite, in all calls so far."""
         return self._context[4] or 0
 
     def __call__(self, arrays: Sequence[np.ndarray], outs: Sequence[np.ndarray]) -> None:

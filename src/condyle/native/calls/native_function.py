@@ -44,13 +44,13 @@ from condyle.native.straight.kernel_function import KernelFunction, effort, eval
 from condyle.native.tables.lookup import lookup_context
 from condyle.records import dataclass
 
-# minimum number of states for lanes; the same on every machine
+# smallest batch that uses lanes; the same on every machine
 SIMD_FROM = 16
 # operations that justify a thread, about 0.1 ms of lanes
 THREAD_WORK = 4_000_000
 
-# what an evaluation by CasADi takes: a call of one of its functions, and one operation for one state [s]; and machine
-# code: each operation of it, and the rest [s]
+# time of an evaluation by CasADi: per call of a function, and per operation and state [s]; time to make
+# machine code: per operation, and the rest [s]
 _CALL, _OPERATION = 35e-6, 7e-9
 _COMPILED_OPERATION, _COMPILED = 20e-6, 30e-3
 
@@ -85,9 +85,9 @@ _sparing: ContextVar[bool] = ContextVar("compile when it pays", default=False)
 
 @contextmanager
 def compile_when_it_pays() -> Iterator[None]:
-    """Context of a job that may ask functions for a few states only: CasADi evaluates them until that has taken as
-    long as machine code takes to make. What an earlier process has asked for already is compiled at once, so that the
-    next one finds it in the cache."""
+    """Context of a job that may evaluate functions for a few states only: CasADi evaluates them until that
+    has taken as long as compiling would. A function that an earlier process has used already is compiled at
+    once, so that the next process finds it in the cache."""
     before = _sparing.set(True)
     try:
         yield
@@ -147,7 +147,7 @@ class NativeFunction:
         wide: returns the expressions arranged for lanes, if another arrangement than `build`'s is faster.
         entries: names of the entries of some inputs. These accept labels and must be finite: a ShapeError
             names the first entry that is not, and has the results of the other states.
-        data: numbers that the expressions hold as data (straight/data.py); the key does not know them.
+        data: numbers that the expressions hold as data (straight/data.py); the key does not depend on them.
     """
 
     def __init__(
@@ -192,8 +192,8 @@ class NativeFunction:
         Args:
             arrays: one for each input, in order.
             out: array, or tuple of arrays, to write into; may share memory with the inputs.
-            threads: at most so many; default CONDYLE_THREADS, else the cores, and fewer where the batch is
-                small.
+            threads: largest number of threads; default CONDYLE_THREADS, else the number of cores, and fewer
+                for small batches.
         """
         return self._evaluator(*arrays, out=out, threads=threads)
 
@@ -231,9 +231,8 @@ class NativeFunction:
 
 @dataclass(eq=False)
 class _Evaluator:
-    """Common parts of a NativeFunction and its builtin; it refers to neither, so that no cycle keeps machine
-    code alive.
-    """
+    """Common parts of a NativeFunction and its builtin. It refers to neither, so that no reference cycle
+    keeps machine code alive."""
 
     name: str
     build: Callable[[], KernelFunction]
@@ -257,7 +256,7 @@ class _Evaluator:
         self._function: KernelFunction | None = None
         self._built: Callable[[], KernelFunction] | None = None  # what made it
         self._interpreted = 0.0  # [s] of CasADi's evaluator
-        self._asked: set[int] = set()  # lanes that earlier processes have asked for, or this one
+        self._asked: set[int] = set()  # lanes that earlier processes or this one have used
         self._loops: dict[int, InnerLoop] = {}
         self._casadi: bool | None = None
         self.report = CompileReport()
@@ -420,11 +419,11 @@ class _Evaluator:
         return f"{self.name}\n{ins} -> {outs}\nW={W} contract={self.contract} {entries}\n{self.key}"
 
     def _load(self, W: int) -> InnerLoop | None:
-        """The loop of a kernel from the cache, if it is there."""
+        """The loop of a kernel from the cache, if it has one."""
         start = time.perf_counter()
 
         def load(code: bytes, facts: Mapping[str, Any]) -> tuple[InnerLoop, int] | None:
-            if facts.get("asked"):  # by a process that was content without
+            if facts.get("asked"):  # by a process that did not compile it
                 return None
             return self._loop(code, facts), int(facts["operations"])
 
@@ -467,8 +466,8 @@ class _Evaluator:
             return loop
 
     def _is_cheaper_interpreted(self, W: int, states: int) -> bool:
-        """Whether CasADi's evaluator will still have taken less time than machine code takes to make. False where
-        that exists, and where another process has asked for it."""
+        """Whether the total time of CasADi's evaluator, this call included, is less than that of compiling.
+        False if machine code exists, or if another process has used this function too."""
         with _compiling:
             if W in self._loops:
                 return False
@@ -509,7 +508,7 @@ class _Evaluator:
         return code, {"operations": f.n_instructions(), "data": module.needs}
 
     def _expressions(self, build: Callable[[], KernelFunction]) -> KernelFunction:
-        """The result of `build`, checked, dense and expanded to scalars."""
+        """The result of `build`, checked, made dense and expanded to scalars."""
         if self._function is not None and self._built is build:
             return self._function
         start = time.perf_counter()
@@ -530,7 +529,7 @@ class _Evaluator:
         return f
 
     def _dense(self, f: ca.Function) -> ca.Function:
-        """A function checked, expanded to scalars, with dense arguments and results."""
+        """The function, checked and expanded to scalars, with dense arguments and results."""
         for word, args, shapes in (
             ("input", self.inputs, [f.size_in(k) for k in range(f.n_in())]),
             ("output", self.outputs, [f.size_out(k) for k in range(f.n_out())]),

@@ -71,7 +71,7 @@ class DirectCall:
         keys: keys of a dict of results.
         rows: the results are matrices of so many rows, row by row; 0 for vectors.
         options: keywords that replace parts of the fixed input; they must be finite too. finite: results that
-            are not finite lead to the slow path. noted: so does the word of machine/notes.py.
+            are not finite lead to the slow path. noted: so does a nonzero word of machine/notes.py.
     """
 
     optional: bool = False
@@ -153,7 +153,7 @@ def add_call(
                 taken = b.block
             given[-1] = b.phi((given[-1], before), (own, taken))
         made: list[Value] = []
-        # label k: give up results k - 1 .. 0; NumPy has set an error
+        # label k: release results k - 1 .. 0; NumPy has set an error
         dropped = [out_of_memory]
         for size in results:
             shape = np.array([rows, size // rows] if rows else [size], np.int64)
@@ -218,8 +218,8 @@ def _take(
     api: Mapping[str, Value],
     slow: str,
 ) -> None:
-    """Copy the values of keywords to the fixed input; unknown ones lead to the slow path. Names are compared
-    by identity, which works for interned names; others lead to the slow path too.
+    """Copy the values of keywords to the fixed input. Names are compared by identity, which works for
+    interned names; all other names lead to the slow path.
     """
     with b.loop(b.load(b.at(keywords, LENGTH, BYTE), LONG)) as j:
         key, following = b.load(b.at(b.at(keywords, ITEMS, BYTE), j, POINTER), POINTER), b.label("following")
@@ -263,7 +263,7 @@ def _give_dict(
 def _vector(
     b: Builder, arguments: Value, k: Value | int, size: int, api: Mapping[str, Value], slow: str
 ) -> Value:
-    """The data of argument k, a plain float64 vector of the right size; others lead to the slow path."""
+    """The data of argument k, if it is a plain float64 vector of the right size; else the slow path runs."""
 
     def read(base: Value, offset: int, type: str = POINTER, align: int = 8) -> Value:
         return b.load(b.at(base, offset, BYTE), type, align)
@@ -292,15 +292,15 @@ def make_builtin(
 ) -> Callable[..., Any]:
     """A builtin function over `symbol` of the library, made by `add_call`. Only where `structures.works` is true.
 
-    What it needs is in a tuple that it owns. The garbage collector takes neither tuples nor arrays apart
-    before they are freed, unlike functions, objects and ctypes structures: CPython reads the definition until
+    What it needs is in a tuple that it owns. The garbage collector clears functions, objects and ctypes
+    structures before they are freed, but neither tuples nor arrays, and CPython reads the definition until
     the very end.
 
     Args:
         library: kept alive by the builtin. symbol: of the native function. name: of the builtin.
         slow: the slow path, called with the same arguments.
-        fixed: the last input, float64 and contiguous, where `add_call` was told so.
-        like: a bound method whose signature and docstring `help` shall show.
+        fixed: the last input, float64 and contiguous, if `add_call` had `direct`.
+        like: a bound method whose signature and docstring `help` shows.
         keys: of the results, names of the results, then of the options: `DirectCall.names`.
     """
     keys = tuple(map(sys.intern, keys))

@@ -45,7 +45,7 @@ TABLE = (
 
 @functools.cache
 def table() -> ctypes.Array:
-    """The addresses of what TABLE names."""
+    """The addresses of the functions and objects that TABLE names."""
     api, functions = ctypes.pythonapi, _numpy_functions("_ARRAY_API")
     address = lambda f: ctypes.cast(f, ctypes.c_void_p).value
     values = {
@@ -149,7 +149,7 @@ def _numpy_functions(name: str) -> Any:
 
 
 class Owner:
-    """Keeps alive what machine code needs while a ufunc or a builtin exists."""
+    """Keeps alive the objects that machine code needs while a ufunc or a builtin exists."""
 
     def __init__(self, *things: object) -> None:
         self.things = things

@@ -53,9 +53,9 @@ class Builder:
     """A function being written; usually made by `Module.function`.
 
     Args:
-        module: which it joins, and whose lanes it has.
+        module: the module that it becomes part of; its lanes are those of the module.
         name: its symbol.
-        arguments: types; "ptr noalias" is of memory that no other argument reaches.
+        arguments: types; "ptr noalias" points to memory that no other argument reaches.
         result: type of what it returns.
         internal: whether only this module may call it.
         attributes: of the function.
@@ -93,7 +93,7 @@ class Builder:
         self._results: dict[str, Value] = {}  # of carried values, after their loops
 
     def close(self) -> None:
-        """Add the function to the module; one that returns nothing ends here by itself."""
+        """Add the function to the module; if it has no result, its return is added here."""
         if not self._ended:
             self.give()
         linkage = "internal " if self.internal else ""
@@ -103,7 +103,7 @@ class Builder:
     # ---- values
 
     def put(self, type: str, text: str) -> Value:
-        """The result of an instruction that is written out."""
+        """The result of an instruction given as text."""
         self._count += 1
         name = f"%v{self._count}"
         self.lines.append(f"{name} = {text}")
@@ -126,7 +126,7 @@ class Builder:
         return x if isinstance(x, Value) else self.number(x, None if isinstance(x, float) else LONG)
 
     def binary(self, word: str, a: Number, b: Number) -> Value:
-        if a.__class__ is b.__class__ is Value:  # as a rule, hence written out
+        if a.__class__ is b.__class__ is Value:  # the usual case, hence written out
             return self.put(a.type, f"{word} {a.type} {a.text}, {b.text}")  # type: ignore[union-attr]
         type = a.type if isinstance(a, Value) else b.type  # type: ignore[union-attr]
         return self.put(type, f"{word} {type} {_text(a, type)}, {_text(b, type)}")
@@ -252,8 +252,8 @@ class Builder:
         return self.put(result, f"getelementptr {type}, ptr {pointer.text}, {kind} {_text(index, kind)}")
 
     def at_entry(self, pointer: Value, index: int, type: str = DOUBLE, name: str = "") -> Value:
-        """The same, computed where the function begins and so known everywhere; it may have a name already in
-        use."""
+        """The same address, computed at the start of the function and so valid in all of it. Other code may
+        use its `name` already."""
         if not name:
             self._count += 1
         place = Value(self, POINTER, name or f"%e{self._count}")
@@ -280,12 +280,12 @@ class Builder:
         return self.call("llvm.ptrmask.p0.i64", above, -bytes, result=POINTER)
 
     def load(self, pointer: Value, type: str | None = None, align: int = 8, volatile: bool = False) -> Value:
-        """What is at an address: a double for each lane, or a value of a type."""
+        """The value at an address: a double for each lane, or a value of the given type."""
         type = type or self.lanes.T
         return self.put(type, f"load {'volatile ' * volatile}{type}, ptr {pointer.text}, align {align}")
 
     def store(self, x: Number, pointer: Value, align: int = 8, after: int = -1) -> None:
-        """Put a value at an address; `after` line so and so, if given, instead of here."""
+        """Store a value at an address; after line number `after`, if given, instead of here."""
         value = self.operand(x)
         text = f"store {value.type} {value.text}, ptr {pointer.text}, align {align}"
         if after >= 0:
@@ -296,12 +296,12 @@ class Builder:
     # ---- blocks
 
     def label(self, name: str) -> str:
-        """A new label, not yet placed."""
+        """A new label, which `place` places later."""
         self._count += 1
         return f"{name}{self._count}"
 
     def place(self, label: str) -> None:
-        """Begin the block of a label; the block before goes on into it unless it has ended."""
+        """Begin the block of a label; the block before continues into it unless it has ended."""
         if not self._ended:
             self.jump(label)
         self.lines.append(f"{label}:")
@@ -314,7 +314,7 @@ class Builder:
         self._end(f"br i1 {condition.text}, label %{yes}, label %{no}")
 
     def switch(self, value: Value, other: str, cases: Mapping[int, str]) -> None:
-        """Go to the label of a number, or to `other`."""
+        """Jump to the label of a number, or to `other`."""
         each = " ".join(f"{value.type} {number}, label %{label}" for number, label in cases.items())
         self._end(f"switch {value.type} {value.text}, label %{other} [ {each} ]")
 
@@ -323,13 +323,13 @@ class Builder:
         self._end("ret void" if value is None else f"ret {value.type} {value.text}")
 
     def require(self, condition: Value, otherwise: str) -> None:
-        """Go on if the condition holds, else at the label."""
+        """Continue if the condition holds, else jump to the label."""
         on = self.label("on")
         self.branch(condition, on, otherwise)
         self.place(on)
 
     def phi(self, *sources: tuple[Value, str]) -> Value:
-        """The value that belongs to the block which led here; the first instruction of a block."""
+        """The value of the block that control came from. It must be the first instruction of its block."""
         return self.put(sources[0][0].type, _phi(sources))
 
     def _end(self, text: str) -> None:
@@ -388,12 +388,12 @@ class Builder:
             yield loop.carried[0][0]
 
     def leave_unless(self, condition: Value) -> None:
-        """Go on if the condition holds, else after the innermost loop."""
+        """Continue if the condition holds, else leave the innermost loop."""
         self.require(condition, self._loops[-1].out)
 
     def carry(self, first: Value) -> Value:
-        """A value that each round of the innermost loop hands to the next by `hand_on`, and the last to
-        `after_loop`."""
+        """A value that each round of the innermost loop passes to the next by `hand_on`; `after_loop` gives
+        its last value."""
         self._count += 1
         phi = Value(self, first.type, f"%v{self._count}")
         self._loops[-1].carried.append([phi, first, phi])
@@ -410,8 +410,8 @@ class Builder:
     def _rounds(
         self, following: Callable[[Value], Value], more: Callable[[Value, Value], Value] | None
     ) -> Iterator[_Loop]:
-        """The body of a loop: index i, then following(i), while more(i, following(i)) or, for None, until it
-        is left."""
+        """The body of a loop: index i, then following(i), while more(i, following(i)) holds; if `more` is
+        None, until the body leaves it."""
         head, out = self.label("loop"), self.label("out")
         loop = _Loop(len(self.lines) + (0 if self._ended else 1), self.block, out)
         self.place(head)

@@ -15,9 +15,10 @@ from condyle.native.ir.values import VOID, Lanes
 from condyle.native.machine import data, elf, jit, notes
 from condyle.native.machine.data import Recipe
 
-_LINE = 64  # bytes that memory moves at once
+_LINE = 64  # bytes of a cache line
 _LONG = 4096
-"""Bytes from which a table is an object file of its own: as text, a million bytes take half a second."""
+"""A table of at least this many bytes becomes an object file of its own: as text, a million bytes take half
+a second."""
 
 
 class Module:
@@ -26,11 +27,11 @@ class Module:
     Args:
         W: lanes.
         contract: allow fused multiply-add; no other fast-math.
-        lines: whether long straight lines become machine code at once, without LLVM.
+        lines: whether long straight lines become machine code directly, without LLVM.
 
     Attributes:
-        derived: what is computed from data when the code is loaded; None where that cannot be, in code that is
-            linked to several others.
+        derived: values computed from data when the code is loaded; None in code that is linked to several
+            modules, where this is not possible.
     """
 
     def __init__(self, W: int = 1, contract: bool = True, lines: bool = True) -> None:
@@ -45,7 +46,7 @@ class Module:
         self._other_lanes: dict[int, Module] = {}
 
     def with_lanes(self, W: int) -> Module:
-        """The part of this module for W lanes, whose functions those of this one may call."""
+        """The part of this module for W lanes. Functions of this module may call its functions."""
         if W not in self._other_lanes:
             self._other_lanes[W] = Module(W, self.contract, self.lines)
             self._other_lanes[W].derived = self.derived
@@ -98,7 +99,7 @@ class Module:
         return notes.SYMBOL
 
     def data(self) -> str:
-        """Tell of the numbers outside of the code (machine/data.py); returns their name."""
+        """Declare the numbers outside of the code (machine/data.py); returns their name."""
         self._declared[data.SYMBOL] = f"@{data.SYMBOL} = external constant [0 x double], align 8"
         return data.SYMBOL
 
@@ -126,20 +127,20 @@ class Module:
         self._linked[name] = make
 
     def objects(self) -> list[bytes]:
-        """The object files that this module needs beside its own."""
+        """The object files that this module needs besides its own."""
         return [make() for make in self._all("_linked").values()]
 
     def need(self, needs: Recipe) -> None:
-        """Take what a linked function needs of data."""
+        """Add the data that a linked function needs."""
         self._needed |= needs
 
     @property
     def needs(self) -> Recipe:
-        """What whoever loads the code makes of data."""
+        """The data that a loader must prepare for this code."""
         return data.recipe(self._all("_tables"), self.derived) | self._all("_needed")
 
     def compile(self) -> bytes:
-        """Machine code, with all that is linked to it."""
+        """Machine code, including all linked object files."""
         return jit.join([jit.compile_ir(self.text()), *self.objects()])
 
     def include(self, other: Module) -> None:
@@ -155,7 +156,7 @@ class Module:
         return "\n".join([*parts, *self._all("_declared").values()])
 
     def _all(self, what: str) -> dict[str, Any]:
-        """What is declared or linked here, and in the parts for other lanes."""
+        """All declarations or links of this module and of its parts for other lanes."""
         return {
             name: x for each in (self, *self._other_lanes.values()) for name, x in getattr(each, what).items()
         }

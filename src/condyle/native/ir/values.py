@@ -21,7 +21,7 @@ def bits(x: float) -> int:
 
 
 def wide(type: str, W: int) -> str:
-    """W of a type side by side; for W = 1 the type itself."""
+    """The vector type of W elements; for W = 1 the type itself."""
     return type if W == 1 else f"<{W} x {type}>"
 
 

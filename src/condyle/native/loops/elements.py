@@ -34,7 +34,7 @@ class Elementwise:
     Args:
         f: of one element: columns.
         n: elements.
-        whole: which arguments are the same for all of them.
+        whole: arguments that are the same for all elements.
     """
 
     f: ca.Function
@@ -107,8 +107,8 @@ class Elementwise:
 
 @dataclass(frozen=True, eq=False)
 class ElementSum(Elementwise):
-    """The sum of f's one result over the elements, in another order than one by one. It writes all lanes of an
-    ensemble: it is for use at once."""
+    """The sum of f's single result over the elements; the order of summation differs from that of the
+    elements. It writes all lanes of an ensemble, also inactive ones: use the result at once."""
 
     @property
     def outputs(self) -> list[int]:
@@ -154,7 +154,8 @@ class ElementSum(Elementwise):
 
 @dataclass(frozen=True, eq=False)
 class SideBySide(Elementwise):
-    """The same for functions of many numbers and as many elements as a kernel has lanes: all at once, one state."""
+    """Like Elementwise, for functions of many numbers, one state and as many elements as a kernel has
+    lanes: all elements run at once."""
 
     def emit(self, module: Module, name: str, masked: bool = False) -> int:
         with composite_kernel(module, self, name, masked) as (b, ins, outs, work):
@@ -165,12 +166,13 @@ class SideBySide(Elementwise):
 
 
 def _side(b: Builder, n: int) -> int:
-    """How many elements of one state are side by side."""
+    """How many elements of one state run side by side."""
     return jit.register_width() if b.lanes.W == 1 and n >= jit.register_width() else 1
 
 
 def _kernel(b: Builder, f: ca.Function, symbol: str, lanes: int, uniform: set[int], masked: bool) -> int:
-    """Define the kernel of some elements; returns the blocks of the builder's lanes that its work needs."""
+    """Define the kernel of `lanes` elements; returns the blocks of the builder's lanes that its work
+    argument needs."""
     if lanes == 1:
         return add_kernel(b.module, f, symbol, masked=masked)
     return lanes * add_kernel(b.module.with_lanes(lanes), f, symbol, uniform=uniform)

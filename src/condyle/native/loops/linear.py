@@ -17,10 +17,10 @@ class Matrix:
     """A in y = A x + b, row by row, where y is the only result of a function and x one of its arguments.
 
     Args:
-        function: what is linear in x.
-        argument: which argument x is. The others are the inputs.
-        offset: whether b may differ from zero; it costs one more evaluation.
-        symmetric: A is symmetric; it will be so to the last bit.
+        function: linear in x.
+        argument: index of the argument x. The others are the inputs.
+        offset: whether b may be nonzero, which costs one more evaluation.
+        symmetric: A is symmetric; the result is then symmetric to the last bit.
     """
 
     def __init__(
@@ -54,7 +54,7 @@ class Matrix:
                     evaluate(offset)
                 else:
                     clear(offset, m)
-                with b.loop(n) as k:  # column k is what the k-th unit vector gives
+                with b.loop(n) as k:  # column k is the result for the k-th unit vector
                     place = b.at(x, k, T)
                     b.store(1.0, place)
                     evaluate(y)
@@ -89,7 +89,7 @@ class Product:
         function: its first results are the matrices A_i, each (n, widths[i]), row by row; the others come
             after y.
         n: rows of the matrices.
-        widths: their columns. The vectors x_i are inputs after those of the function.
+        widths: their numbers of columns. The vectors x_i are inputs after those of the function.
     """
 
     def __init__(self, function: Composite, n: int, widths: Sequence[int]) -> None:

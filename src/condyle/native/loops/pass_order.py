@@ -23,8 +23,8 @@ _OWN = ("me", "parent", "root", "constant")
 def join_passes(
     steps: Sequence[RowPass | StraightStep], types: np.ndarray, parents: np.ndarray
 ) -> list[RowPass | StraightStep]:
-    """The steps with each pass outward and the pass inward that follows it as one walk, where that gives the
-    same."""
+    """The steps, with each outward pass and the inward pass after it joined to one walk where the results
+    stay the same."""
     out: list[RowPass | StraightStep] = []
     for k, step in enumerate(steps):
         before = out[-1] if out else None
@@ -36,8 +36,8 @@ def join_passes(
 
 
 def share_levels(steps: Sequence[RowPass | StraightStep]) -> list[RowPass | StraightStep] | None:
-    """The steps with what only the walk needs at the links "level" and "above", a row's level and that of its
-    parent; None if there is not one walk, or nothing that it alone needs."""
+    """The steps, with the fields that only the walk needs moved to the links "level" and "above": a row's
+    level and that of its parent. None if there is no single walk, or if it has no such fields."""
     walks = [step for step in steps if isinstance(step, RowPass) and step.walk is not None]
     if len(walks) != 1:
         return None
@@ -54,7 +54,7 @@ def share_levels(steps: Sequence[RowPass | StraightStep]) -> list[RowPass | Stra
         walks[0].kernels, "writes", ("parent",)
     )
 
-    def renamed(place: str) -> str:  # what rows share has one size for all types
+    def renamed(place: str) -> str:  # fields that rows share have one size for all types
         where, _, name = place.partition(".")
         return f"{moved[where]}.{name}" if where in moved and name in shared - elsewhere else place
 
@@ -79,7 +79,7 @@ def _fields(kernels: Sequence[RowKernel | None], side: str, where: Sequence[str]
 
 
 def _may_walk(down: RowPass, back: RowPass, types: np.ndarray) -> bool:
-    """Whether nothing that is entered later reads what was left before."""
+    """Whether no row that is entered later reads what a row that was left before has written."""
     if down.backwards or not back.backwards or down.walk is not None or back.walk is not None:
         return False
     kernels = [kernel for kernel in (*down.kernels, *back.kernels) if kernel is not None]
@@ -100,7 +100,7 @@ def _walk(
     later: Sequence[RowPass | StraightStep],
 ) -> RowPass:
     """Kernels that enter rows of each type, those that leave them, and those that do both."""
-    # rows that are no bodies have types after theirs
+    # types of bodies come first, those of other rows after them
     n = max(len(down.kernels), len(back.kernels), 1 + int(types.max()))
     enter, leave = ([*step.kernels, *[None] * (n - len(step.kernels))] for step in (down, back))
     both = [
@@ -108,7 +108,7 @@ def _walk(
     ]
     runs = np.array([enter[t] is not None or leave[t] is not None for t in types])
     children: list[list[int]] = [[] for _ in types]
-    for row in reversed(range(1, len(types))):  # rows that run or lead to such, in their order
+    for row in reversed(range(1, len(types))):  # rows that run, and rows that lead to them, in order
         if runs[row] or children[row]:
             children[parents[row]].insert(0, row)
     order: list[tuple[int, int]] = []
@@ -129,7 +129,7 @@ def _walk(
 
 
 def _read_later(t: int, later: Sequence[RowPass | StraightStep], types: np.ndarray) -> set[str]:
-    """Fields of a row of type t, that carries nothing, which steps read later."""
+    """Fields of a row of type t, one without children, that later steps read."""
     out: set[str] = set()
     for step in later:
         if isinstance(step, StraightStep):
@@ -144,7 +144,8 @@ def _read_later(t: int, later: Sequence[RowPass | StraightStep], types: np.ndarr
 
 
 def fused(a: RowKernel | None, b: RowKernel | None, later: set[str]) -> RowKernel | None:
-    """One kernel that does what a and then b do to a row; of what a leaves for b only what is read later."""
+    """One kernel that runs a and then b on a row. Of the values that a writes for b, it writes only those
+    in `later`."""
     if a is None or b is None or lookups_in([x.nz[:] for x in b.writes.values()]):
         return None
     reads, symbols, values = dict(a.reads), [ca.SX(0, 1)], [ca.SX(0, 1)]

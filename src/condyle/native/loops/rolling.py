@@ -8,8 +8,8 @@ A function is decomposed into
 
 Components with the same operations on other elements of the same arguments are rows of one type
 (condyle.native.loops.sweep), some side by side in one row, so that finding a row's numbers costs little.
-Folds that need other folds come in later passes. Terms of folds are added in another order than the straight
-line adds them; all else is the same.
+Folds that need other folds come in later passes. The order in which terms of folds are added differs from
+that of the straight line; all else is the same.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ from condyle.records import dataclass
 LONG = 1000
 """Minimum number of operations of a function to consider."""
 WORTH = 0.3
-"""It is rolled if at most this share of its operations remains to be compiled."""
+"""A function is rolled if at most this share of its operations remains to be compiled,"""
 AGAIN = 2.5
-"""And if at most this multiple of its operations runs: folds and results recompute shared values."""
+"""and if at most this multiple of its operations runs, since folds and results recompute shared values."""
 DENSE = 100
-"""Operations per number of the arguments and results above which it is not considered: such entries are not
-independent.
+"""A function with more operations than this per number of its arguments and results is not considered: its
+entries are not independent.
 """
 CHEAP = 4
 """Maximum cost of a shared value that does not join results."""
 TERMS = 32
-"""From which on a sum is a fold."""
+"""A sum with at least this many terms is a fold."""
 IN_ROW_0 = -2
 """The operation of a node whose value is in row 0."""
 
@@ -49,11 +49,11 @@ Windows = dict[str, tuple[str, np.ndarray | int]]
 
 
 class FunctionParts(Instructions):
-    """The instructions of f, taken apart.
+    """The instructions of f, sorted into folds, scalars and components.
 
     Attributes:
         folds: the terms of each, by node.
-        level: how many folds, one after the other, a node needs.
+        level: length of the longest chain of folds that a node needs.
         scalar: whether a node is one.
         stored: scalars that others read, in row 0.
     """
@@ -86,7 +86,8 @@ class FunctionParts(Instructions):
         self.stored = {k for k in used if self.scalar[k] and self.op[k] not in LEAVES} | set(self.folds)
 
     def _folds(self, operands: Sequence[Sequence[int]]) -> dict[int, list[int]]:
-        """Trees and chains of one operation whose values are not used elsewhere, by their last node."""
+        """Trees and chains of one operation whose intermediate values are not used elsewhere, by their last
+        node."""
         op, a, b, n = self.op, self.a, self.b, len(self.op)
         uses, user = [0] * n, [-1] * n
         for k, each in enumerate(operands):
@@ -115,10 +116,10 @@ class FunctionParts(Instructions):
 
 @dataclass(frozen=True)
 class Component:
-    """Values that belong together.
+    """Results that share values, and the operations that compute them.
 
     Attributes:
-        key: operations, operands, constants, arguments and results: all but which elements of these.
+        key: operations, operands, constants, arguments and results, without the indices of their elements.
         ins: elements of the arguments that are read.
         outs: elements of the results.
     """
@@ -139,9 +140,9 @@ class RowGroup:
 
 
 def roll(f: ca.Function) -> TableSweep | None:
-    """The same function as loops over rows, or None if it would gain little.
+    """The same function as loops over rows, or None if little would be gained.
 
-    Unlike a kernel it does not read everything before it writes: results and arguments must not overlap.
+    Unlike a kernel, it writes before it has read everything: results and arguments must not overlap.
     """
     shapes = [*map(f.sparsity_in, range(f.n_in())), *map(f.sparsity_out, range(f.n_out()))]
     numbers = sum(shape.numel() for shape in shapes)
@@ -191,8 +192,8 @@ def roll(f: ca.Function) -> TableSweep | None:
 
 @dataclass
 class _Counted:
-    """Components as they come, until they have more operations than `most`: terms of a sum may each hold most of a
-    function, and to list them all would take the square of its size."""
+    """Yields components until they have more operations than `most`. Each term of a sum may contain most of
+    a function, and listing them all would take time that grows with the square of its size."""
 
     most: float
     operations: int = 0
@@ -206,7 +207,7 @@ class _Counted:
 
 
 def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Iterator[RowGroup]:
-    """Components of one key side by side in rows; those that are left over one by one."""
+    """Components of one key grouped side by side in rows; the remaining ones in rows of their own."""
     groups: dict[tuple, list[Component]] = {}
     for component in components:
         groups.setdefault(component.key, []).append(component)
@@ -220,13 +221,13 @@ def _grouped(components: Iterator[Component], level: int, fold: int = -1) -> Ite
 
 
 def _components(parts: FunctionParts) -> Iterator[Component]:
-    """Results that share values which are not cheap are in one component. Scalars belong to row 0."""
+    """Components: results that share expensive values are in one component. Scalars belong to row 0."""
     cost = [0] * len(parts.op)
     for k, scalar in enumerate(parts.scalar):
         if not scalar and (operands := parts.operands(k)):
             cost[k] = min(1 + sum([cost[x] for x in operands]), CHEAP + 1)
     outputs = [r for r in parts.outputs if not parts.scalar[r[0]]]
-    for node, argument, element in parts.outputs:  # the zeros of a matrix may be most of it
+    for node, argument, element in parts.outputs:  # most elements of a matrix may be zeros
         if parts.op[node] == ca.OP_CONST:
             yield Component((((ca.OP_CONST, parts.constants[node], -1),), ((0, argument),)), (), (element,))
     owner = [-1] * len(parts.op)
@@ -258,12 +259,12 @@ def _components(parts: FunctionParts) -> Iterator[Component]:
 
 
 def _component(parts: FunctionParts, results: Sequence[tuple[int, int, int]]) -> Component:
-    """The values of nodes, with the result and the element where each goes."""
+    """The component of some results, each (node, result, element)."""
     number: dict[int, int] = {}
     nodes: list[tuple] = []
     ins: list[int] = []
     todo = [node for node, _, _ in reversed(results)]
-    while todo:  # operands first; operations decide the order
+    while todo:  # operands first, in an order that depends on operations only
         k = todo[-1]
         op = parts.op[k]
         if k not in number:
@@ -287,7 +288,7 @@ def _component(parts: FunctionParts, results: Sequence[tuple[int, int, int]]) ->
 
 
 def _kernel(parts: FunctionParts, x: RowGroup, t: int, rows: int, windows: Windows) -> RowKernel:
-    """The kernel of a type of row. `windows` gains where its rows begin in the arguments."""
+    """The kernel of a type of row. Adds to `windows` where its rows begin in the arguments."""
     (nodes, places), components = x.members[0][0].key, range(len(x.members[0]))
     arguments = [argument for op, argument, _ in nodes if op == ca.OP_INPUT]
     reads: dict[str, ca.SX] = {f"root.n{k}": ca.SX.sym("scalar") for op, k, _ in nodes if op == IN_ROW_0}
@@ -322,7 +323,8 @@ def _kernel(parts: FunctionParts, x: RowGroup, t: int, rows: int, windows: Windo
 
 
 def _alike(elements: np.ndarray, name: str, t: int) -> Iterator[tuple[str, list[int], np.ndarray]]:
-    """Columns that move alike from row to row, and where their window begins; of those that stay, at 0."""
+    """Groups of columns that advance equally from row to row, and where the window of each group begins;
+    columns that stay have a window at 0."""
     moves: dict[bytes, list[int]] = {}
     for j, column in enumerate(elements.T):
         moves.setdefault((column - column[0]).tobytes(), []).append(j)
@@ -357,7 +359,8 @@ def _values(nodes: Sequence[tuple], inputs: Sequence[SX], scalars: Mapping[int, 
 
 
 def _row_0(parts: FunctionParts, level: int, last: int, windows: Windows) -> RowKernel | None:
-    """Scalars known from this level on; at first what folds begin with, at last results that are scalars."""
+    """Scalars known from this level on. The first level also sets the start values of folds, the last one
+    the results that are scalars."""
     reads: dict[str, ca.SX] = {}
     known: dict[int, ca.SX] = {}
     writes = {f"me.n{k}": ca.SX(_NEUTRAL[parts.op[k]]) for k in parts.folds if level == 0}

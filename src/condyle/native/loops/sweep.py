@@ -9,8 +9,8 @@ Straight-line code grows with the model; here only tables do. A `TableSweep` def
   steps       the sequence of computations: `RowPass`, `StraightStep`
 
 and becomes one function with the interface of a kernel (condyle.native.straight.kernel_writer): element j of
-lane l is at [j W + l], and rows live in `work`. Every kernel loads all inputs before it stores. Its `adds`
-are added to fields one after the other, so two links of a row may lead to the same row.
+lane l is at [j W + l], and rows are stored in `work`. Every kernel loads all inputs before it stores. Its
+`adds` are added to fields one after the other, so two links of a row may lead to the same row.
 """
 
 from __future__ import annotations
@@ -52,18 +52,18 @@ class RowKernel:
     adds: Mapping[str, ca.SX] = field(default_factory=dict)
 
     def places(self) -> Iterator[tuple[str, ca.SX]]:
-        """All that it touches."""
+        """All places that it reads, writes or adds to, with their expressions."""
         for side in (self.writes, self.reads, self.adds):
             yield from side.items()
 
 
 @dataclass(frozen=True)
 class RowPass:
-    """Each row in turn, the last first if `backwards`; kernels by type, None for types that do nothing and
-    are not visited.
+    """A pass over the rows, in order or `backwards`. `kernels` has one per type; None for types that the
+    pass skips.
 
-    With `walk`, rows in the order in which they run, and for each the number of its kernel; a kernel is for
-    rows of one type.
+    `walk`, if given, lists the rows in the order in which they run, each with the number of its kernel;
+    each kernel then serves rows of one type.
     """
 
     kernels: Sequence[RowKernel | None]
@@ -82,7 +82,7 @@ class RowPass:
         return rows[mine], numbers[mine]
 
     def typed(self, types: np.ndarray) -> list[tuple[int, int, RowKernel]]:
-        """Number, type of the rows and kernel, of those that run."""
+        """Number, type of the rows, and kernel of each kernel that runs."""
         rows, numbers = self.order(types)
         first = dict(zip(numbers[::-1].tolist(), types[rows[::-1]].tolist(), strict=True))
         return [
@@ -94,7 +94,7 @@ class RowPass:
 
 @dataclass(frozen=True)
 class StraightStep:
-    """One straight line over fields of some rows, (row, field), and over whole arguments by name."""
+    """Straight-line code over fields of some rows, (row, field), and over whole arguments by name."""
 
     reads: Mapping[Place, ca.SX]
     writes: Mapping[Place, ca.SX]
@@ -102,8 +102,8 @@ class StraightStep:
 
 @dataclass(frozen=True, eq=False)
 class RowCall:
-    """A kernel as compiled: base (me, a link, constant or a window) and offset of each argument and result.
-    The last results are added: base, offset and size of each."""
+    """The form in which a RowKernel is compiled: base (me, a link, constant or a window) and offset of each
+    argument and result. The last results are those to be added: base, offset and size of each."""
 
     function: ca.Function | Staged
     ins: list[tuple[str, int]]
@@ -113,7 +113,8 @@ class RowCall:
 
 @dataclass(frozen=True, eq=False)
 class StraightCall:
-    """A StraightStep as compiled: fields by place among all rows, whole arguments and results by name."""
+    """The form in which a StraightStep is compiled: places of fields among all rows; names of whole
+    arguments and results."""
 
     function: ca.Function | Staged
     read: np.ndarray
@@ -127,8 +128,8 @@ class TableSweep:
     """Tables and steps. See the module's text.
 
     Args:
-        types: of each row, shape (n,).
-        parents: of each row, shape (n,); they come before their rows.
+        types: type of each row, shape (n,).
+        parents: parent of each row, shape (n,); parents come before their children.
         links: by name, the row that each row reaches, shape (n,); -1 for none.
         constants: by name, shape (n, size). Only those that the kernels of a row's type read are kept.
         windows: by name, the argument and where each row's part of it begins, shape (n,) or one for all.
@@ -149,7 +150,7 @@ class TableSweep:
     _merged: dict[int, dict[int, RowCall]] = field(default_factory=dict, init=False)
     _straight: dict[int, StraightCall] = field(default_factory=dict, init=False)
     _together: dict[int, list[tuple[int, np.ndarray]]] = field(default_factory=dict, init=False)
-    # what the kernels look up, for when they are merged
+    # look-ups of the kernels, needed when they are merged
     _context: Context = field(default_factory=current_context, init=False)
 
     def __post_init__(self) -> None:
@@ -168,7 +169,7 @@ class TableSweep:
         return {"parent": self.parents, "root": np.zeros_like(self.parents), **self.links}
 
     def reached(self, t: int, link: str) -> list[int]:
-        """The types that rows of a type reach."""
+        """The types of the rows that rows of type t reach by a link."""
         rows = self.reach[link][self.types == t]
         if np.any(rows < 0):
             raise NativeError(f"rows: some rows of type {t} have no {link!r}")
@@ -216,7 +217,8 @@ class TableSweep:
         return calls, written
 
     def together(self, k: int) -> list[tuple[int, np.ndarray]]:
-        """The runs of a RowPass without machine code: numbers of kernels, and the rows that each runs for at once."""
+        """The runs of a RowPass without machine code: the number of a kernel, and the rows for which it
+        runs at once."""
         if k not in self._together:
             step = self.steps[k]
             assert isinstance(step, RowPass)
@@ -235,8 +237,8 @@ class TableSweep:
 
     @cached_property
     def layout(self) -> list[dict[str, slice]]:
-        """Where each field is in a row, by type: those that links reach first, at one place in all types of a
-        family."""
+        """Where each field is in a row, by type. Fields that links reach come first, at the same place in
+        all types of a family."""
         sizes: list[dict[str, int]] = [{} for _ in range(1 + int(self.types.max(initial=0)))]
         present = set(self.types.tolist())
         # types that links reach together, and the fields they share
@@ -320,7 +322,7 @@ class TableSweep:
         return self.start[row] + np.arange(s.start, s.stop)
 
     def merged(self, k: int) -> dict[int, RowCall]:
-        """The kernels of a RowPass by number as functions of few arguments; none for other steps."""
+        """The kernels of a RowPass by number, as functions with few arguments; empty for other steps."""
         step = self.steps[k]
         if k not in self._merged:
             present = step.typed(self.types) if isinstance(step, RowPass) else []
@@ -352,15 +354,15 @@ class TableSweep:
         return StraightCall(f, read, ins, written, outs)
 
     def whole(self, name: str) -> tuple[str, int]:
-        """The argument or result of a name that lines use, and where it begins there: a window may be part
-        of one."""
+        """The argument or result that a StraightStep calls `name`, and where it begins there: a window may
+        be part of an argument."""
         whole, start = self.windows.get(name, (name, 0))
         return (name, 0) if name in self.names or isinstance(start, np.ndarray) else (whole, start)
 
     def emit(self, module: Module, name: str, masked: bool = False) -> int:
         """Define `@name` as a kernel; returns how many blocks of W doubles `work` must hold.
 
-        With `masked`, a last argument says which lanes are stored; then all steps are passes.
+        With `masked`, a last argument says which lanes are stored; all steps must then be passes.
         """
         from condyle.native.loops.sweep_writer import SweepWriter
 
@@ -424,7 +426,7 @@ def _merge(rows: TableSweep, t: int, kernel: RowKernel) -> RowCall:
 
 
 def independent(sweep: TableSweep, step: RowPass) -> bool:
-    """Whether no row reads or writes what another one writes."""
+    """Whether no row reads or writes what another row writes."""
     own, others, written, elsewhere = (set[str]() for _ in range(4))
     for _, _, kernel in step.typed(sweep.types):
         for places, mine, other in (
@@ -441,8 +443,8 @@ def independent(sweep: TableSweep, step: RowPass) -> bool:
 
 
 class _Evaluation:
-    """The same steps without machine code: fields of all rows as an array (size, states). Rows that do not need each
-    other run together, as if they were states; else one row at a time."""
+    """The same steps without machine code. Fields of all rows are an array (size, states). Independent rows
+    run together, as if they were states, others one at a time."""
 
     def __init__(self, rows: TableSweep, arguments: Sequence[np.ndarray]) -> None:
         self.rows, self.states = rows, arguments[0].shape[1]
@@ -489,7 +491,7 @@ class _Evaluation:
             np.add.at(memory, places, y)  # in the order of the rows
 
     def _memory(self, mine: np.ndarray, base: str, offset: int, n: int) -> tuple[np.ndarray, np.ndarray]:
-        """Where n numbers of each row are: an array, and places in it, (rows, n)."""
+        """The array that holds n numbers of each row, and their places in it, (rows, n)."""
         rows, each = self.rows, offset + np.arange(n)
         if base == "constant":
             layout = rows.constant_layout[rows.types[mine[0]]]

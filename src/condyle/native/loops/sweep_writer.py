@@ -1,9 +1,9 @@
 """Machine code of a Sweep (sweep.py): tables as constants, steps as loops around the kernels of each type.
 
-Rows of one type, of one state, may run side by side in the lanes of a register, if the rows of a pass do not
-need each other: 54 muscles take fourteen runs of their law, not 54. Numbers of the rows are gathered lane by
-lane, a kernel for lanes runs, and its results go back to the rows: equal to the last bit to one row after the
-other. What rows add is added lane by lane.
+For a single state, rows of one type may run side by side in the lanes of a register if the rows of a pass
+are independent: 54 muscles take fourteen runs of their law, not 54. Numbers of the rows are gathered lane
+by lane, a kernel for lanes runs, and its results go back to the rows. They equal those of one row after the
+other to the last bit. Sums are added lane by lane.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from condyle.native.straight.kernel_writer import add_kernel, kernel_arguments, 
 from condyle.native.tables.staged import Staged
 
 WORTH = 2
-"""Operations of a kernel per number that is gathered or goes back, from which on lanes are quicker."""
+"""Lanes are used for kernels with at least this many operations per number that is gathered or scattered."""
 OFTEN, SHORT = 12, 700
-"""Rows of one state from which on LLVM makes a kernel of up to so many operations, which then is 2 to 4 % quicker than
-our own machine code and takes 8 microseconds more to make per operation."""
+"""With at least this many rows of one state, LLVM compiles kernels of up to this many operations. They are
+2 to 4 % faster than our own machine code, and each operation takes 8 microseconds more to compile."""
 _LIMIT = 2**31  # tables hold 32-bit offsets
 _LINE = 64  # bytes: rows begin on a line of memory
 
@@ -87,9 +87,9 @@ class SweepWriter:
         return self._at(self.arguments[whole], start) if start else self.arguments[whole]
 
     def _tables(self) -> None:
-        """The index, one record per row: where its numbers are; and the constants of all rows. What begins at
-        one place for all rows has no column, and what begins alike, in different arguments perhaps, shares
-        one."""
+        """The index, with one record per row that says where its numbers are, and the constants of all
+        rows. A base at the same place for all rows has no column; bases with equal columns, perhaps of
+        different arguments, share one."""
         sweep, n = self.sweep, len(self.sweep.types)
         numbers = np.array([end(layout) for layout in sweep.constant_layout], dtype=np.int64)[sweep.types]
         first = np.cumsum(numbers) - numbers
@@ -101,7 +101,7 @@ class SweepWriter:
         }
         starts |= {name: np.broadcast_to(offset, n) * self.W for name, (_, offset) in sweep.windows.items()}
         columns: list[np.ndarray] = []
-        # column of the index, if any, and what is added to it
+        # column of the index, if any, and the offset added to it
         self.columns: dict[str, tuple[int | None, int]] = {}
         for base, start in starts.items():
             least = int(start.min()) if base in sweep.windows else 0
@@ -154,7 +154,7 @@ class SweepWriter:
             b.place(done)
 
     def _pointers(self, i: Value, used: Collection[str]) -> dict[str, Value]:
-        """Where row i finds what its kernel uses."""
+        """Addresses of the numbers that the kernel of row i uses."""
         b, out = self.b, {"root": self.rows}
         entries: dict[int, Value] = {}
         for base in sorted(set(used) - {"root"}):
@@ -168,21 +168,21 @@ class SweepWriter:
         return out
 
     def _memory(self, base: str) -> Value:
-        """What the offsets of a record count from."""
+        """The address from which the offsets of a record count."""
         if base == "constant":
             return self.b.symbol(self.constants)
         windows = self.sweep.windows
         return self._argument(windows[base][0]) if base in windows else self.rows
 
     def _row(self, symbol: str, call: RowCall, pointers: dict[str, Value], often: bool) -> None:
-        """Run the kernel of one row and add what it leaves to be added."""
+        """Run the kernel of one row and add its `adds`."""
         b = self.b
         sizes = [size for _, _, size in call.adds]
         uniform = {k for k, (base, _) in enumerate(call.ins) if base == "constant"}
         places = self._known_places(call)
         often = often and call.function.n_instructions() <= SHORT
         self._kernel(call.function, symbol, sum(sizes), uniform, places, often)
-        starts = np.cumsum([0, *sizes]).tolist()  # where the summands go, then the kernel's work
+        starts = np.cumsum([0, *sizes]).tolist()  # memory of the summands, then the kernel's work
         given = (
             [pointers[base] for base in memories(places)]
             if places is not None
@@ -199,8 +199,8 @@ class SweepWriter:
         return self.b.at(memory, block * self.W)
 
     def _known_places(self, call: RowCall) -> list[tuple[str, int]] | None:
-        """Where a kernel finds and leaves its numbers, if we know that these memories do not overlap: links
-        may lead anywhere."""
+        """Memories and offsets of a kernel's arguments and results, if these memories cannot overlap; else
+        None, since links may lead anywhere."""
         places = [*call.ins, *call.outs]
         apart = {"me", "parent", "root", "level", "above", "constant", *self.sweep.windows}
         plain = isinstance(call.function, ca.Function) and not call.adds
@@ -215,7 +215,7 @@ class SweepWriter:
         places: Sequence[tuple[str, int]] | None = None,
         often: bool = False,
     ) -> None:
-        """Define a kernel whose own work begins `before` blocks after the scratch memory's."""
+        """Define a kernel whose work memory begins `before` blocks after the start of the scratch memory."""
         blocks = add_kernel(
             self.module, f, symbol, masked=self.masked, uniform=uniform, places=places, often=often
         )
@@ -240,7 +240,7 @@ class SweepWriter:
         return self.module.table(name, places.astype(np.int32)) if len(places) else None
 
     def _copy(self, source: Value, read: str | None, target: Value, written: str | None, count: int) -> None:
-        """target[written[i]] = source[read[i]], W doubles each; no table is i itself."""
+        """target[written[i]] = source[read[i]], W doubles each; without a table the index is i."""
         if not count:
             return
         b = self.b
@@ -262,13 +262,13 @@ class SweepWriter:
             for k, call in calls.items()
             if _worth(call)
             and (order[:, 1] == k).sum() >= jit.register_width()
-            # what rows add is added in their order
+            # the sums of rows are added in the order of the rows
             and (not call.adds or np.ptp(np.flatnonzero(order[:, 1] == k)) + 1 == (order[:, 1] == k).sum())
         ]
 
     def _side_by_side(self, symbol: str, call: RowCall, rows: np.ndarray) -> None:
-        """Run a kernel for some rows of one state, in the lanes of a register. The last of them fills the lanes
-        that are left."""
+        """Run a kernel for some rows of one state in the lanes of a register. The last row fills the
+        remaining lanes."""
         b, f, W, (ins, outs) = self.b, call.function, jit.register_width(), sizes(call.function)
         uniform = {k for k, (base, _) in enumerate(call.ins) if base == "root"}
         blocks = add_kernel(self.module.with_lanes(W), f, symbol, uniform=uniform)
@@ -303,7 +303,7 @@ class SweepWriter:
             for lane, pointers in enumerate(at if sums else ()):
                 with b.when(
                     b.compare("slt", first + lane, len(rows))
-                ):  # those that fill the lanes are there already
+                ):  # rows that only fill lanes are not added again
                     for (base, offset, n), place in zip(call.adds, sums, strict=False):
                         for j in range(n):
                             total = b.at(pointers[base], offset + j)
@@ -311,8 +311,8 @@ class SweepWriter:
 
 
 def _runs(order: np.ndarray, together: Collection[int]) -> list[np.ndarray]:
-    """Rows, and the numbers of their kernels, that run at a time: all of a number in `together`, others until the next
-    of these comes."""
+    """Groups of rows, with the numbers of their kernels, that run at a time: all rows of one number in
+    `together` are a group, and so are the rows between two such groups."""
     first = {number: np.flatnonzero(order[:, 1] == number)[0] for number in together}
     place = np.array(
         [first.get(number, row) for row, number in enumerate(order[:, 1].tolist())], dtype=np.int64
@@ -352,6 +352,6 @@ def _used(f: ca.Function | Staged) -> list[list[int]]:
 
 
 def _constants(sweep: TableSweep, rows: np.ndarray) -> np.ndarray:
-    """Those of rows of one type, shape (rows, numbers)."""
+    """Constants of some rows of one type, shape (rows, numbers)."""
     layout = sweep.constant_layout[sweep.types[rows[0]]]
     return np.hstack([np.zeros((len(rows), 0)), *(sweep.constants[name][rows] for name in layout)])

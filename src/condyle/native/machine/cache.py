@@ -43,7 +43,7 @@ from condyle.records import dataclass
 _MAGIC = b"condyle machine code 1\n"
 _SUFFIX, _STAMP = ".code", ".sources"
 _LONG_TO_FIND = 2e-3
-"""Minimum time to find an answer for it to be stored [s]."""
+"""Facts that took less time to compute are not stored [s]."""
 _LONG = 30 * 86400.0
 """Age after which a digest of sources is recomputed [s]."""
 _NO_LINKS_NO_WAITING = sum(
@@ -57,7 +57,7 @@ _known: dict[tuple[Path, int], tuple[int, int]] = {}
 _used: set[str] = set()
 """Digests of entries that this process has read or written."""
 _OFTEN = 16
-"""A process lists the directory again when it has written this part of the limit."""
+"""A process lists the directory again when it has written one part in this many of the limit."""
 T = TypeVar("T")
 
 
@@ -66,14 +66,14 @@ class Info:
     """The state of the cache.
 
     Args:
-        directory: where it is; None if there is no place for it.
-        entries: how many it holds.
-        bytes: their size; unfinished files count.
-        unfinished: files that another process writes now, or left when it was killed.
-        limit: bytes that it may grow to.
-        hits: of this process.
-        misses: of this process.
-        note: why it is not used, or empty.
+        directory: where it is; None if no directory can be used.
+        entries: number of entries.
+        bytes: their size, including unfinished files.
+        unfinished: files that another process is writing, or left behind when it was killed.
+        limit: largest size [bytes].
+        hits: found entries, in this process.
+        misses: missing entries, in this process.
+        note: why the cache is not used, or empty.
     """
 
     directory: Path | None
@@ -151,7 +151,7 @@ class Notes:
     every start. They must be JSON, and are stored on disk if they took a while to compute.
 
     Args:
-        key: text that determines the thing.
+        key: text that determines the object.
     """
 
     def __init__(self, key: str) -> None:
@@ -160,7 +160,7 @@ class Notes:
         self._spent = 0.0
 
     def get(self, what: str, find: Callable[[], Any]) -> Any:
-        """The answer to a question, computed by find() if unknown."""
+        """The fact called `what`, computed by find() if unknown."""
         if self._known is None:
             found = loaded(self._key, lambda _, facts: dict(facts))
             self._known = {} if found is None else found
@@ -216,7 +216,7 @@ def kind() -> str:
 
 
 def used() -> set[str]:
-    """Digests of all entries that this process has read or written until now."""
+    """Digests of all entries that this process has read or written so far."""
     return set(_used)
 
 
@@ -256,7 +256,7 @@ def first(name: str) -> Iterator[None]:
         yield
         return
     with open(place[0] / f"{hashlib.sha256(key.encode()).hexdigest()[:16]}.lock", "a") as file:
-        with contextlib.suppress(ImportError, OSError):  # no such locks there: several compile
+        with contextlib.suppress(ImportError, OSError):  # without locks several processes compile
             import fcntl
 
             fcntl.flock(file, fcntl.LOCK_EX)
@@ -331,7 +331,8 @@ def _say(directory: Path, what: str) -> None:
 
 
 def _directory(create: bool = False) -> tuple[Path | None, str]:
-    """The directory, and why it is not used or an empty text. One that does not exist yet is no reason."""
+    """The directory, and the reason why it is not used, or an empty text. A directory that does not exist
+    yet can be used."""
     directory = settings.cache_directory()
     if directory is None:
         return None, "there is no home directory; set CONDYLE_CACHE_DIR"
@@ -340,7 +341,7 @@ def _directory(create: bool = False) -> tuple[Path | None, str]:
     try:
         if create:
             directory.parent.mkdir(parents=True, exist_ok=True)
-            with contextlib.suppress(FileExistsError):  # what is there is looked at below
+            with contextlib.suppress(FileExistsError):  # an existing directory is checked below
                 directory.mkdir(mode=0o700)
         facts = os.stat(directory)
     except FileNotFoundError:
@@ -356,7 +357,7 @@ _RUN = "since machine code is run: `chmod 700` it, or set CONDYLE_CACHE_DIR to a
 
 
 def _stranger(facts: os.stat_result) -> str:
-    """Reason why others may write a file or folder, or empty."""
+    """How users other than this one can write a file or folder, or empty."""
     if not hasattr(os, "geteuid"):
         return ""
     if facts.st_uid != os.geteuid():
@@ -429,8 +430,8 @@ def _sources(folder: str) -> Iterator[tuple[str, os.stat_result | None]]:
 
 
 def _digest(root: str, sources: list[tuple[str, os.stat_result | None]]) -> str | None:
-    """Digest of all sources. As Python does for its bytecode, a file of the same time and size counts as the
-    same: then what was found before, which is kept beside the entries, need not be read again."""
+    """Digest of all sources. As for Python's bytecode, a file with the same time and size counts as
+    unchanged: its digest, which is stored beside the entries, is used again."""
     seen = [(path, s.st_size, s.st_mtime_ns, s.st_ino, s.st_ctime_ns) for path, s in sources if s is not None]
     name = hashlib.sha256(repr(seen).encode()).hexdigest() + _STAMP
     directory, note = _directory()
@@ -458,7 +459,7 @@ def _digest(root: str, sources: list[tuple[str, os.stat_result | None]]) -> str 
             files.atomic_write(directory / name, "w", private=True, tidy=False) as file,
         ):
             file.write(f"{made} {hashlib.sha256(f'{made} {name}'.encode()).hexdigest()}")
-        for path, _, used in _files(directory, _STAMP):  # of sources that are gone
+        for path, _, used in _files(directory, _STAMP):  # digests of sources that no longer exist
             if time.time() - used > _LONG:
                 files.remove(path)
     return made

@@ -18,7 +18,7 @@ from typing import Any
 import casadi as ca
 
 WAIT = 0.002
-"""Seconds until it is tried again."""
+"""Time until the next attempt [s]."""
 _DOOR = __file__, contextlib.contextmanager.__code__.co_filename
 
 
@@ -59,7 +59,8 @@ def patient() -> Iterator[None]:
 
 
 def _at_the_door(frame: FrameType | None) -> bool:
-    """Whether Python just enters or leaves `patient`, where an error would leave the handler behind."""
+    """Whether Python is just entering or leaving `patient`, where an error would leave the handler
+    installed."""
     return frame is not None and frame.f_code.co_filename in _DOOR
 
 

@@ -12,11 +12,12 @@ SYMBOL = "condyle.data"
 FOUR = "condyle.data.4"
 """The same numbers, each four times side by side."""
 TABLE = "condyle.table."
-"""Before the name of a table some of whose numbers are data."""
+"""Prefix of the names of tables that contain data."""
 
 
 class DataPlace:
-    """Where a number is among the data. It is no number: arrays that hold some hold objects."""
+    """The place of a number among the data. It stands in for a number that is not known yet; arrays with
+    DataPlaces have dtype object."""
 
     __slots__ = ("at",)
 
@@ -28,20 +29,20 @@ class DataPlace:
 
 
 Recipe = dict[str, list[Any]]
-"""What code needs of data, as JSON can hold it: tables some of whose numbers are data, by their symbols, as numbers
-and [place]; and under SYMBOL what is derived from data (`DerivedData`)."""
+"""The data that code needs, as JSON values: tables that contain data, by symbol, as numbers and [place];
+and under SYMBOL the operations of `DerivedData`."""
 
 
 class DerivedData:
-    """What is computed from data alone: once, when code is loaded, not for every state. The first such number is
-    at the place -1, the next at -2: they lie before the data."""
+    """Numbers computed from data alone: once, when code is loaded, not for every state. The first is at
+    place -1, the next at -2: they lie before the data."""
 
     def __init__(self) -> None:
         self.steps: list[tuple[str, list[Any]]] = []
         self._known: dict[str, int] = {}
 
     def place(self, operation: str, operands: Sequence[Any]) -> int:
-        """Where the result of an operation is, one of OPERATIONS, on numbers and [place]s."""
+        """The place of the result of an operation, one of OPERATIONS; an operand is a number or [place]."""
         text = f"{operation} {operands}"
         if text not in self._known:
             self.steps.append((operation, list(operands)))
@@ -64,7 +65,7 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def recipe(tables: Mapping[str, np.ndarray], derived: DerivedData | None) -> Recipe:
-    """Tables with data in them and what is derived from data."""
+    """What a loader needs: tables with data in them, and numbers derived from data."""
     made: Recipe = {
         name: [[x.at] if isinstance(x, DataPlace) else float(x) for x in table.ravel().tolist()]
         for name, table in tables.items()
@@ -73,7 +74,8 @@ def recipe(tables: Mapping[str, np.ndarray], derived: DerivedData | None) -> Rec
 
 
 def link(numbers: np.ndarray, needs: Recipe) -> tuple[dict[str, int], list[np.ndarray]]:
-    """Addresses that code is linked to, and the arrays there, which whoever calls the code keeps alive."""
+    """Addresses that code is linked to, and the arrays at these addresses, which the caller of the code
+    keeps alive."""
     tables = dict(needs)
     steps = tables.pop(SYMBOL, [])
     n = len(steps)
@@ -98,7 +100,7 @@ def link(numbers: np.ndarray, needs: Recipe) -> tuple[dict[str, int], list[np.nd
 
 
 def looked_up(numbers: np.ndarray, rows: Any) -> np.ndarray:
-    """An array of numbers and DataPlaces with the data in it."""
+    """An array of numbers and DataPlaces, with each place replaced by its number."""
     array = np.array(rows)
     if array.dtype != object:
         return array.astype(float)
@@ -106,7 +108,7 @@ def looked_up(numbers: np.ndarray, rows: Any) -> np.ndarray:
 
 
 def _aligned(size: int) -> np.ndarray:
-    """Memory that begins on a line of 64 bytes."""
+    """Memory that begins on a cache line of 64 bytes."""
     whole = np.empty(size + 8)
     start = -whole.ctypes.data // 8 % 8
     return whole[start : start + size]

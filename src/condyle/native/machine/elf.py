@@ -1,5 +1,5 @@
-"""ELF object files. Read their tables: is one whole, what does it define, what does it need? And write one
-that holds data or a function.
+"""Read and write ELF object files: check that a file is complete, list the symbols that it defines and
+needs, and write files that hold data or one function.
 
 LLVM loads a truncated object without an error and sets missing functions to address 0, which crashes the
 process later.
@@ -15,14 +15,14 @@ _SECTION = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL = struct.Struct("<IBBHQQ")
 _PLACE = struct.Struct("<QQq")
 _BITS, _SYMBOLS, _NAMES, _PLACES, _NO_BITS = 1, 2, 3, 4, 8  # section types
-_ALLOCATED, _RUN = 2, 4  # a section that is in memory, and one that is code
-_GLOBAL = 1 << 4  # a symbol: known outside
+_ALLOCATED, _RUN = 2, 4  # flags of a section in memory, and of code
+_GLOBAL = 1 << 4  # a symbol that other files see
 _GLOBAL_OBJECT, _GLOBAL_FUNCTION = _GLOBAL | 1, _GLOBAL | 2
-_ADDRESS = 1  # eight bytes that become an address (x86-64)
+_ADDRESS = 1  # relocation of eight bytes that become an address (x86-64)
 
 
 class SectionHeader(NamedTuple):
-    """A line of the table of sections."""
+    """An entry of the table of sections."""
 
     name: int
     kind: int
@@ -40,12 +40,12 @@ class Tables:
     """The tables of an object file.
 
     Args:
-        data: the file. ValueError if it is torn.
+        data: the file. ValueError if it is incomplete.
 
     Attributes:
         sections: in order.
-        symbols: name, section, value and whether others know it, in order.
-        relocations: sections that say which places become addresses.
+        symbols: name, section, value and whether it is global, in order.
+        relocations: sections that list which places become addresses.
         defined, needed: names of the functions that it defines and of those that it needs.
     """
 
@@ -78,7 +78,7 @@ class Tables:
 
 def symbols(data: bytes) -> tuple[set[str], set[str]]:
     """Names of the functions that an object file defines and of those that it needs; ValueError if it is
-    torn."""
+    incomplete."""
     tables = Tables(data)
     return tables.defined, tables.needed
 
@@ -88,7 +88,7 @@ def _sections(data: bytes) -> list[SectionHeader]:
     entry, count = struct.unpack_from("<HH", data, 58)
     if entry != _SECTION.size:
         raise ValueError(f"its section table has entries of {entry} bytes, not {_SECTION.size}")
-    # too many for 16 bits: the first section says how many
+    # too many for 16 bits: the first section has the number
     if count == 0:
         count = _SECTION.unpack_from(data, start)[5]
     sections = [SectionHeader(*_SECTION.unpack_from(data, start + k * entry)) for k in range(count)]
@@ -102,7 +102,7 @@ def data_object(machine: int, name: str, data: bytes, align: int) -> bytes:
     """An object file that holds read-only data and one symbol, their beginning.
 
     Args:
-        machine: number of the processor, e_machine.
+        machine: number of the processor, e_machine in the header.
         align: of the data, in bytes.
     """
     return _object(machine, (b".rodata", _ALLOCATED, data, align), _GLOBAL_OBJECT, name, [])
@@ -113,7 +113,8 @@ def code_object(machine: int, name: str, code: bytes, addresses: list[tuple[int,
 
     Args:
         machine: as before.
-        addresses: where eight bytes of the code must become the address of an outside function, and which.
+        addresses: (place, symbol): the eight bytes at `place` of the code become the address of an outside
+            function.
     """
     return _object(machine, (b".text", _ALLOCATED | _RUN, code, 64), _GLOBAL_FUNCTION, name, addresses)
 
@@ -125,7 +126,8 @@ def _object(
     name: str,
     addresses: list[tuple[int, str]],
 ) -> bytes:
-    """One section, a symbol at its beginning, and addresses of other symbols that are put into it."""
+    """An object file of one section with a symbol at its beginning; the addresses of other symbols are put
+    into it."""
     title, flags, content, align = held
     others = {other: k for k, other in enumerate(dict.fromkeys(symbol for _, symbol in addresses), 2)}
     names = f"\0{chr(0).join([name, *others])}\0".encode()

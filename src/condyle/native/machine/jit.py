@@ -64,15 +64,14 @@ def fuses() -> bool:
 
 @functools.cache
 def elf_machine() -> int:
-    """The processor's number in ELF files; 0 if object files have another format, or if writing them is
-    untested.
-    """
+    """The processor's number in ELF files; 0 if object files have another format, or if writing them for
+    this processor is untested."""
     return 62 if sys.platform == "linux" and platform.machine() == "x86_64" and sys.maxsize > 1 << 32 else 0
 
 
 @functools.cache
 def _processor() -> tuple[str, frozenset[str]]:
-    """Name and features of this processor: from Linux on x86-64, else from LLVM."""
+    """Name and features of this processor, from Linux on x86-64, else from LLVM."""
     if elf_machine():
         try:
             lines = Path("/proc/cpuinfo").read_text().partition("\n\n")[0].splitlines()
@@ -94,7 +93,7 @@ def has(feature: str) -> bool:
 
 @functools.cache
 def versions() -> str:
-    """Versions on which an object file depends, besides its source."""
+    """Versions of the packages on which an object file depends, besides its source."""
     name, features = _processor()
     digest = hashlib.sha256(" ".join(sorted(features)).encode()).hexdigest()[:16]
     return f"{package('llvmlite')}; {name}; {digest}"
@@ -106,8 +105,8 @@ def _short(path: str) -> str:
 
 @functools.cache
 def package(name: str) -> str:
-    """A package as its files are: what it says of its version, and the sizes of its libraries. To import it
-    takes longer."""
+    """A package's version and the sizes of its libraries, read from its files, which is faster than
+    importing it."""
     found = find_spec(name)
     folders = list(found.submodule_search_locations or ()) if found is not None else []
     files = []
@@ -139,7 +138,7 @@ def compile_ir(text: str, optimize: int | None = None) -> bytes:
     """Object file of an IR module, or several joined in one, for `Library`.
 
     Code generation level 1 equals 3 on our straight lines; no IR passes are run. Level 0 takes a quarter of the
-    time, and its code two to four times as long. The level is that of the settings by default.
+    time, but its code runs two to four times as long. By default the level is that of the settings.
     """
     host()
     return (_compile_once if len(text) < _SHORT else _compile)(
@@ -155,14 +154,14 @@ def _compile(text: str, optimize: int) -> bytes:
     return parallel.join(parallel.compile_all(texts, lambda: _target_machine(optimize), threads))
 
 
-# What does not depend on numbers of a system, such as the check of Parameters where it has none, is the same
-# text for many systems.
+# Code that does not depend on the numbers of a system, such as the check of Parameters of a system without
+# any, is the same text for many systems.
 _compile_once = functools.lru_cache(maxsize=64)(_compile)
 _SHORT = 50_000  # characters: 64 of them are 3 MB
 
 
 def join(objects: Sequence[bytes]) -> bytes:
-    """Object files, each perhaps several joined already, as one string of bytes."""
+    """Object files as one string of bytes; each may be several that were joined before."""
     return parallel.join([single for data in objects for single in parallel.separate(data)])
 
 
@@ -174,10 +173,10 @@ class Library:
 
     Args:
         objects: object files, linked together.
-        symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found by
-            themselves.
-        numbers: what the code reads from outside: data.py.
-        needs: what is made of them for it.
+        symbols: addresses of outside functions by name (LAPACK, NumPy); libm and libc are found
+            automatically.
+        numbers: data that the code reads (data.py).
+        needs: tables and derived numbers that the code needs of the data.
     """
 
     def __init__(
@@ -197,9 +196,9 @@ class Library:
             try:
                 self._image = linking.Image(files, symbols)
                 return
-            except linking.Unknown:  # LLVM may know it
+            except linking.Unknown:  # LLVM may support it
                 pass
-        with _linking:  # symbols are those of the whole process until all places are filled in
+        with _linking:  # symbols belong to the whole process until all places are filled in
             self._link(single, symbols)
 
     def _link(self, files: list[bytes], symbols: Mapping[str, int]) -> None:
@@ -217,7 +216,7 @@ class Library:
             raise NativeError(f"an object file cannot be loaded: {error}") from error
 
     def address(self, name: str) -> int:
-        """Address of a function, or NativeError."""
+        """Address of a function; raises NativeError if the library does not have it."""
         if self._image is not None:
             address = self._image.addresses.get(name, 0)
         else:
@@ -269,7 +268,7 @@ def _check(objects: list[bytes], symbols: Mapping[str, int]) -> list[elf.Tables]
 
 @functools.cache
 def _in_process(name: str) -> bool:
-    """Whether a C function is loaded; the mathematical library is loaded when it is not."""
+    """Whether a C function is loaded; loads the mathematical library if it is not."""
     if linking.process_address(name) or name == "_GLOBAL_OFFSET_TABLE_":
         return True
     if (known := sys.modules.get("llvmlite.binding")) is not None and known.address_of_symbol(name):

@@ -15,8 +15,8 @@ from condyle.errors import NativeError, UnknownNameError
 
 @functools.cache
 def _openblas() -> ctypes.CDLL | None:
-    """The library in SciPy's wheel, which is loaded in a hundredth of the time of scipy.linalg; None where
-    there is another."""
+    """The OpenBLAS library in SciPy's wheel, which loads in a hundredth of the time of scipy.linalg; None
+    if SciPy has another library."""
     found = find_spec("scipy")
     folders = list(found.submodule_search_locations or ()) if found is not None else []
     files = [f for folder in folders for f in Path(folder).parent.glob("scipy.libs/libscipy_openblas-*.so")]
@@ -69,8 +69,8 @@ def addresses(names: Iterable[str]) -> dict[str, int]:
 
 @functools.cache
 def _thread_counts() -> list[tuple[Callable[[], int], Callable[[int], None]]]:
-    """Functions of the loaded OpenBLAS libraries that get and set their number of threads; none where there
-    is no such one."""
+    """Functions of the loaded OpenBLAS libraries that get and set their number of threads; empty if no
+    OpenBLAS is loaded."""
     if _openblas() is None:
         _capsules()
     maps = Path("/proc/self/maps")
@@ -96,7 +96,7 @@ _alone, _inside, _before = threading.Lock(), 0, list[tuple[Callable[[int], None]
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Run LAPACK in one thread: for matrices of a few hundred rows on a busy machine its threads wait for
-    each other. Several threads may be inside: the last one restores LAPACK's threads.
+    each other. Several threads may be inside this context: the last one to leave restores LAPACK's threads.
     """
     global _inside
     with _alone:

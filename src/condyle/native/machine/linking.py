@@ -3,7 +3,7 @@
 For x86-64 ELF this supports the contents of Condyle's object files: code, constants, zero-initialized memory,
 and five kinds of relocations. Anything else raises Unknown, and jit.py uses LLVM.
 
-    [code, constants, addresses of what is far away | what may be written]
+    [code, constants, addresses of distant functions | writable data]
 """
 
 from __future__ import annotations
@@ -20,21 +20,22 @@ from condyle.errors import NativeError
 from condyle.native.machine import notes
 from condyle.native.machine.elf import Tables
 
-_FILE, _ZERO = 1, 8  # kinds of sections: as in the file, and all zero
-_UNWINDING = 0x70000001  # what exceptions of C++ need, which none of our functions lets through
-_WRITTEN, _HELD = 1, 2  # flags of sections: may be written, has a place in memory
+_FILE, _ZERO = 1, 8  # kinds of sections: contents in the file, or all zero
+_UNWINDING = 0x70000001  # tables for C++ exceptions, which never pass through our functions
+_WRITTEN, _HELD = 1, 2  # flags of sections: writable, present in memory
 _MARKS = 0xFF00
-"""Numbers of sections from here on are no sections; the next is that of plain numbers."""
+"""Section numbers from here on are reserved; the next constant marks symbols with an absolute value."""
 _PLAIN = 0xFFF1
 _WORD, _NEAR, _CALL, _SLOTS = 1, 2, 4, (9, 41, 42)
-"""What becomes of a place: an address; a distance; that to a function; that to where an address is kept."""
+"""Types of relocations: an address; a distance; the distance to a function; the distance to a stored
+address."""
 _JUMP = struct.Struct("<6sQ2x")
-"""To the address that follows: for a function that is too far away for a distance of four bytes."""
+"""A jump to the address that follows, for functions too far away for a distance of four bytes."""
 _RELOCATION = np.dtype([("at", "<u8"), ("kind", "<u4"), ("symbol", "<u4"), ("add", "<i8")])
 
 
 class Unknown(Exception):
-    """Something in an object file that is not known here."""
+    """Something in an object file that this module does not support."""
 
 
 class Image:
@@ -42,13 +43,13 @@ class Image:
 
     Args:
         objects: the files, checked.
-        symbols: addresses of functions outside.
+        symbols: addresses of outside functions.
     """
 
     def __init__(self, objects: Sequence[Tables], symbols: Mapping[str, int]) -> None:
         self._symbols = symbols
         places, fixed, total = _places(objects)
-        self._far = dict[str, int]()  # where the jump to a function, and then its address, is
+        self._far = dict[str, int]()  # place of the jump to a function, with its address after it
         far = sum(len(o.symbols) for o in objects)
         fixed += -fixed % 16
         written = fixed + _JUMP.size * far
@@ -73,7 +74,7 @@ class Image:
         _protect(self._base, written)
 
     def _relocate(self, k: int, o: Tables, start: Mapping[tuple[int, int], int]) -> None:
-        """Fill in the places of one file."""
+        """Fill in the addresses in one file."""
         if any(home >= _MARKS and home != _PLAIN for _, home, _, _ in o.symbols):
             raise Unknown("a symbol without a section")
         here = np.array(
@@ -122,13 +123,13 @@ class Image:
         return address
 
     def _jump(self, name: str) -> int:
-        """Where a jump to a function outside is."""
+        """The place of a jump to an outside function."""
         if name not in self._far:
             self._far[name] = self._put(self._outside(name))
         return self._far[name]
 
     def _slot(self, name: str, address: int) -> int:
-        """Where the address of a symbol is."""
+        """The place that holds the address of a symbol."""
         if not address:
             return self._jump(name) + 6
         if (key := f"@{name}") not in self._far:
@@ -145,7 +146,7 @@ class Image:
 
 
 def _places(objects: Sequence[Tables]) -> tuple[dict[tuple[int, int], tuple[int, bool]], int, int]:
-    """Where each section goes, by file and number: first what stays as it is, then what may be written; and the
+    """Where each section goes, by file and number: first read-only sections, then writable ones; and the
     bytes of both."""
     places: dict[tuple[int, int], tuple[int, bool]] = {}
     ends = {True: 0, False: 0}
@@ -153,7 +154,7 @@ def _places(objects: Sequence[Tables]) -> tuple[dict[tuple[int, int], tuple[int,
         for i, s in enumerate(o.sections):
             if not s.flags & _HELD or s.kind == _UNWINDING:
                 continue
-            if s.kind not in (_FILE, _ZERO) or s.flags & 0x400:  # memory of each thread
+            if s.kind not in (_FILE, _ZERO) or s.flags & 0x400:  # thread-local memory
                 raise Unknown(f"a section of kind {s.kind}")
             fast = not s.flags & _WRITTEN
             at = ends[fast] + -ends[fast] % max(s.align, 1)
@@ -179,7 +180,7 @@ def process_address(name: str) -> int:
 
 
 def _protect(address: int, size: int) -> None:
-    """From now on this is run, and not written."""
+    """Make memory executable and read-only."""
     protect = _library().mprotect
     protect.argtypes, protect.restype = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int], ctypes.c_int
     if size and protect(address, size, mmap.PROT_READ | mmap.PROT_EXEC):

@@ -1,4 +1,5 @@
-"""Memory available for LLVM, which ends the process if an allocation fails, and memory that it needs.
+"""Estimates of the memory that LLVM needs and of the memory that is available: LLVM ends the process if an
+allocation fails.
 
 If a limit is near, a separate process compiles (`apart`): it has its own address space, and if it is killed,
 this process continues and raises an error.
@@ -17,12 +18,12 @@ from condyle.errors import NativeError
 
 MEGABYTE = 1_000_000
 # Measured on x86-64 over modules of 40 kB to 9 MB: LLVM takes 15 to 75 bytes for each character of what it
-# compiles at the same time, up to 5 for each of the whole, and 10 MB beside. A second thread takes 190 MB of
-# addresses, nearly all of them for nothing. These bounds are 2 to 3 times what was measured.
+# compiles at the same time, up to 5 for each character of the whole text, and 10 MB besides. A second
+# thread takes 190 MB of addresses and uses few of them. These bounds are 2 to 3 times the measured values.
 ALONE, ADDRESSES = 32 * MEGABYTE, 250 * MEGABYTE
 BYTES_OF_CHARACTER, BYTES_OF_WHOLE = 120, 10
 BYTES_OF_OBJECT = 4  # to load one byte of machine code
-# by the name of the controller: folder, files of limit and use, what of the use can be given back
+# by name of the controller: folder, files with limit and use, and the part of the use that can be reclaimed
 CONTAINERS = {
     "": ("/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"),
     "memory": (
@@ -54,7 +55,7 @@ for size in sizes:
 
 
 def is_near(texts: Sequence[str], threads: int) -> bool:
-    """Whether compiling these modules on so many threads comes near to a limit."""
+    """Whether compiling these modules on this many threads comes near a limit."""
     whole, longest = sum(map(len, texts)), sorted(map(len, texts))[-threads:]
     memory = ALONE + BYTES_OF_CHARACTER * sum(longest) + BYTES_OF_WHOLE * whole
     limits = _limits_of_process() if whole < MEGABYTE else _limits()
@@ -62,7 +63,7 @@ def is_near(texts: Sequence[str], threads: int) -> bool:
 
 
 def check_room(objects: Sequence[bytes]) -> None:
-    """NativeError where machine code cannot be loaded for lack of memory."""
+    """Raise NativeError if there is not enough memory to load machine code."""
     size = sum(map(len, objects))
     for left, what, _ in _limits_of_process():
         if left < BYTES_OF_OBJECT * size + 4 * MEGABYTE:
@@ -74,8 +75,8 @@ def check_room(objects: Sequence[bytes]) -> None:
 
 
 def compiled_apart(texts: Sequence[str], host: tuple[str, str, str], level: int) -> list[bytes]:
-    """Object file of each module, compiled in a process of its own; NativeError where that has not enough
-    memory."""
+    """Object file of each module, compiled in a process of its own; raises NativeError if that process has
+    too little memory."""
     try:
         import subprocess
 
@@ -107,7 +108,7 @@ def compiled_apart(texts: Sequence[str], host: tuple[str, str, str], level: int)
 
 
 def _limits() -> Iterator[tuple[int, str, bool]]:
-    """What is left of each limit [bytes], what it is called, and whether it is one of addresses."""
+    """For each limit: bytes left, its name, and whether it limits addresses."""
     yield from _limits_of_process()
     for line in _lines("/proc/meminfo"):
         if line.startswith("MemAvailable:"):
@@ -116,16 +117,16 @@ def _limits() -> Iterator[tuple[int, str, bool]]:
         _, kind, path = line.split(":", 2)
         if kind in CONTAINERS:
             root, limit, used, cached = CONTAINERS[kind]
-            for folder in {Path(root + path), Path(root)}:  # what a container sees is one or the other
+            for folder in {Path(root + path), Path(root)}:  # a container sees one of the two
                 with contextlib.suppress(OSError, ValueError):
-                    most = int((folder / limit).read_text())  # "max" where there is none
+                    most = int((folder / limit).read_text())  # "max" if there is no limit
                     cache = dict(x.split() for x in _lines(folder / "memory.stat")).get(cached, "0")
                     left = most - int((folder / used).read_text()) + int(cache)
                     yield left, f"{most / 1e6:.0f} MB for this container (cgroup)", False
 
 
 def _limits_of_process() -> Iterator[tuple[int, str, bool]]:
-    """The same for limits that make allocations fail."""
+    """The same for the limits of this process that make allocations fail."""
     with contextlib.suppress(ImportError, OSError, ValueError):
         import resource
 

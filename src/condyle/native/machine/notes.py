@@ -2,7 +2,7 @@
 costs one comparison where that can happen.
 
 The word is shared by all systems and threads: a caller that finds it set checks its own states again
-(system/failures.py), and may find nothing.
+(system/failures.py), and may find that none needs a warning.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _word = ctypes.c_int64(0)
 
 
 def address() -> int:
-    """Of the word."""
+    """Address of the word."""
     return ctypes.addressof(_word)
 
 
@@ -23,7 +23,7 @@ def is_set() -> bool:
 
 
 def put() -> None:
-    """As machine code does."""
+    """Set the word, as machine code does."""
     _word.value = 1
 
 

@@ -24,14 +24,14 @@ F = TypeVar("F", bound=Callable[..., Any])
 PATIENCE = 1.0
 """Time of compiling after which a line is printed without a progress bar [s]."""
 AGAIN = 10.0
-"""Time after which the same is said again, with how long it takes; then twice as long each time [s]."""
+"""Time after which the notice is repeated with the time elapsed; the interval then doubles each time [s]."""
 _listeners: list[Listener] = []
-_waited = 0.0  # [s] of compiling since the last word
+_waited = 0.0  # [s] of compiling since the last notice
 
 
 @contextmanager
 def compiling(what: str) -> Iterator[None]:
-    """Tell all listeners what is being compiled, and "" at the end. Errors of machine code name it."""
+    """Tell all listeners what is being compiled, and "" at the end. Errors of machine code name it too."""
     global _waited
     for listener in [*_listeners]:
         listener(what)
@@ -48,8 +48,8 @@ def compiling(what: str) -> Iterator[None]:
 
 
 def announced(function: F) -> F:
-    """A function that says its name if it takes a while, and again at ever longer intervals. What it calls keeps
-    quiet, unless it is compiled or read."""
+    """Decorate a function so that it reports its name if it takes a while, and again at ever longer
+    intervals. Functions that it calls report nothing, except when code is compiled or files are read."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **named: Any) -> Any:
@@ -69,10 +69,11 @@ _announced: ContextVar[bool] = ContextVar("announced", default=False)
 
 
 class Shares:
-    """Says after a while, and again at ever longer intervals, how much is done: call it with the share.
+    """Reports after a while, and again at ever longer intervals, how much of some work is done: call it
+    with the share.
 
     Args:
-        title: of the work.
+        title: name of the work.
     """
 
     def __init__(self, title: str) -> None:
@@ -85,12 +86,12 @@ class Shares:
 
 
 def working(what: str) -> SlowWork:
-    """Say what is going on, such as "reading gait.osim", if it takes a while."""
+    """Report what is going on, such as "reading gait.osim", if it takes a while."""
     return SlowWork(what, PATIENCE)
 
 
 class SlowWork:
-    """Inside a `with`: says a text after some seconds, and again at ever longer intervals."""
+    """Context that reports a text after some seconds, and again at ever longer intervals."""
 
     def __init__(self, text: str, patience: float) -> None:
         self._text, self._next, self._later = text, max(patience, 0.0), AGAIN
@@ -105,7 +106,7 @@ class SlowWork:
             timer, self._timer = self._timer, None
         if timer is not None:
             timer.cancel()
-            timer.join()  # who forks next, or counts threads, does not see it
+            timer.join()  # so that code that forks or counts threads next does not see it
 
     def _wait(self) -> None:
         self._timer = timer = threading.Timer(self._next, self._say)
@@ -125,7 +126,7 @@ class SlowWork:
 
 
 def told(text: str) -> None:
-    """Put a line into the log, and where somebody looks, if no bar is there."""
+    """Write a line to the log, and to stderr if somebody sees it and no progress bar is shown."""
     import logging
 
     logging.getLogger("condyle").info(text)
@@ -135,13 +136,13 @@ def told(text: str) -> None:
 
 
 def looked_at() -> bool:
-    """Whether somebody sees stderr as it comes, in a terminal or a notebook: else it is a file, in which nothing is
-    rewritten."""
+    """Whether stderr is shown as it is written, in a terminal or a notebook: else it goes to a file, where
+    lines cannot be overwritten."""
     return (sys.stderr is not None and sys.stderr.isatty()) or in_notebook()
 
 
 def in_notebook() -> bool:
-    """Whether a Jupyter kernel runs this: its shell is a ZMQInteractiveShell, or made from one."""
+    """Whether this runs in a Jupyter kernel, whose shell is a ZMQInteractiveShell or a subclass of it."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None and hasattr(ipython, "get_ipython") else None
     return any(c.__name__ == "ZMQInteractiveShell" for c in type(shell).__mro__)

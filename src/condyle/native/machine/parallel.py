@@ -19,9 +19,9 @@ from condyle.errors import NativeError
 if TYPE_CHECKING:
     import llvmlite.binding as llvm
 
-# before a definition that may move to a module of its own
+# comes before a definition that may move to a module of its own
 PART = "; part\n"
-HELPER = "; helper\n"  # before one that may be copied into such modules
+HELPER = "; helper\n"  # comes before a definition that may be copied into such modules
 _PIECE = re.compile(
     rf"^({PART}|{HELPER})(define internal ([^@]*@([\w.$]+)\([^\n]*\))[^\n]*\{{\n.*?^\}}$)", re.M | re.S
 )
@@ -34,7 +34,7 @@ _MAGIC = b"condyle objects\0"
 
 
 def divide(text: str) -> list[str]:
-    """The module as several that call each other. How many depends on nothing but its length."""
+    """The module as several modules that call each other. Their number depends only on its length."""
     if len(text) < 2 * _CHUNK:
         return [text]
     parts: list[tuple[str, str]] = []  # head and definition
@@ -60,7 +60,8 @@ def divide(text: str) -> list[str]:
 
 
 def _complete(definitions: list[str], helpers: dict[str, str], declared: dict[str, str]) -> str:
-    """Definitions with the helpers and tables that they name, and declarations of all else."""
+    """A module of some definitions, with the helpers and tables that they use and declarations of all other
+    names."""
     pieces = list(definitions)
     seen: set[str] = set()
     todo = set(_NAMED.findall("\n".join(pieces)))
@@ -86,7 +87,7 @@ def join(objects: list[bytes]) -> bytes:
 
 
 def separate(data: bytes) -> list[bytes]:
-    """The object files that were joined; ValueError if the joint is torn."""
+    """The object files that were joined; ValueError if the bytes are damaged."""
     if not data.startswith(_MAGIC):
         return [data]
     try:
@@ -105,7 +106,7 @@ def separate(data: bytes) -> list[bytes]:
 
 
 def compile_all(texts: list[str], machine: Callable[[], llvm.TargetMachine], threads: int) -> list[bytes]:
-    """Object file of each module, on so many threads; `machine` makes a target machine."""
+    """Object file of each module, compiled on `threads` threads; `machine` makes a target machine."""
     if threads == 1:
         return [_compile(text, machine, _emit_locked) for text in texts]
     from concurrent.futures import ThreadPoolExecutor

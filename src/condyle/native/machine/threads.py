@@ -69,7 +69,8 @@ def run(tasks: Sequence[Callable[[], None]]) -> None:
 
 
 def submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
-    """Submit tasks to other threads; those rejected because the interpreter is ending are not in the list."""
+    """Submit tasks to other threads. Tasks rejected because the interpreter is ending are not in the
+    returned list."""
     global _pool, _pool_size
     futures: list[Future] = []
     with _lock, contextlib.suppress(RuntimeError):
@@ -86,7 +87,7 @@ def submit(tasks: Sequence[Callable[[], None]]) -> list[Future]:
 
 
 def _after_fork() -> None:
-    """The parent's threads do not exist here."""
+    """Forget the parent's threads, which do not exist in this process."""
     global _lock, _pool, _pool_size, _forked
     _lock, _pool, _pool_size, _forked = threading.Lock(), None, 0, True
 

@@ -1,6 +1,5 @@
-"""Checks of a program's tree before code is generated: names, sizes, limits. A wrong tree would corrupt
-memory.
-"""
+"""Check names, sizes and limits of a program's tree before code is generated. A wrong tree would corrupt
+memory."""
 
 from __future__ import annotations
 
@@ -171,7 +170,7 @@ class _Inspector:
                 raise DescriptionError(f"{self.where}: compiled for {f.W} lanes, the program has {self.W}")
         elif not isinstance(f, ca.Function):
             both = sorted(set(node.ins) & set(node.outs))
-            if both and not isinstance(f, Elementwise):  # that reads all of an element before it writes
+            if both and not isinstance(f, Elementwise):  # which reads an element before it writes it
                 raise DescriptionError(
                     f"{self.where}: {', '.join(both)} cannot be input and output of several kernels in one"
                 )

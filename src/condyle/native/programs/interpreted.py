@@ -1,4 +1,4 @@
-"""Programs that run without machine code: Python goes along the nodes (nodes.py), CasADi evaluates the kernels.
+"""Programs that run without machine code: Python walks the nodes (nodes.py), CasADi evaluates the kernels.
 
 The same tree gives the same numbers to rounding. It is for one lane and short runs: a frame of inverse
 kinematics takes some milliseconds here, its machine code takes a second to make.
@@ -67,17 +67,17 @@ class Interpreted:
 
     @property
     def has_composites(self) -> bool:
-        """Whether some kernels are several functions: data in these are not kept in a file."""
+        """Whether some kernels consist of several functions. Data in these cannot be stored in a file."""
         return any(isinstance(n, Kernel) and not isinstance(n.f, ca.Function) for n, _ in walk(self.body))
 
     def of(self, numbers: np.ndarray) -> Interpreted:
-        """The same with data."""
+        """The same tree with these numbers as data."""
         other = copy(self)
         other.numbers = numbers
         return other
 
     def workspace(self) -> dict[str, np.ndarray]:
-        """Fresh memory, all zero: slices by name, and of each stream the row that is at hand."""
+        """New memory, all zero: slices by name, and the current row of each stream."""
         return {n: np.zeros(size) for n, size in (self.sizes | self.streams).items()}
 
     def run(
@@ -93,7 +93,7 @@ class Interpreted:
         _Interpreter(memory, streams or {}, counts or {}, self.body).run(self.body)()
 
     def _closed(self, node: Node) -> Node:
-        """The tree, whose kernels have the data that they read as an argument."""
+        """The tree with the data of its kernels as arguments."""
         match node:
             case Kernel(f=ca.Function() as f):
                 with_data, places = closed(f)
@@ -107,7 +107,7 @@ class Interpreted:
 
 
 class _Interpreter:
-    """A run: every node becomes a function of no arguments over the memory of this run."""
+    """A run: every node becomes a function without arguments that works on the memory of this run."""
 
     def __init__(
         self,
@@ -152,13 +152,13 @@ class _Interpreter:
         return run
 
     def _kernel(self, f: ca.Function, ins: Sequence[str], outs: Sequence[str]) -> Run:
-        """Results come to memory of their own first: a slice may be both."""
+        """Results are first written to separate memory, since a slice may be both input and output."""
         found = [np.zeros(size) for size in sizes(f)[1]]
         given = [self.memory[n] for n in ins]
         results = list(zip([self.memory[n] for n in outs], found, strict=True))
         if any(f.nnz_in(k) != f.numel_in(k) for k in range(f.n_in())):
             raise NativeError(f"{f.name()}: its arguments are not dense")
-        buffer: Any  # CasADi's stubs know other signatures
+        buffer: Any  # CasADi's stubs have other signatures
         buffer, trigger = f.buffer()
         for arrays, put in ((given, buffer.set_arg), (found, buffer.set_res)):
             for k, a in enumerate(arrays):

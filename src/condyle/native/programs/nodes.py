@@ -9,7 +9,7 @@ slices of one workspace. A program is a tree of nodes, a list or tuple being a s
     Scan(count, body, streams)          repeat `count` times; each stream moves on by its rows
     Get(stream, index, dst, status)     dst <- stream[index]
     Put(src, stream, index, status)     stream[index] <- src
-    Take(stream, dst)                   dst <- the number in a stream, which then is one more
+    Take(stream, dst) dst <- the number in a stream, which is then increased by one
     Call(symbol, args)                  an external C function, usually LAPACK's
 
 The same tree runs scalar (W = 1) or as W lanes side by side with masks: a lane that has left a loop, or whose
@@ -73,7 +73,7 @@ class External:
     object: bytes = field(repr=False)
     # with lanes, a last argument says which are stored; else all are
     masked: bool = True
-    # what it needs of data (machine/data.py)
+    # the data that it needs (machine/data.py)
     needs: Recipe = field(default_factory=dict, repr=False)
 
 
@@ -82,8 +82,8 @@ class Kernel:
     """outs <- f(ins). Every input is read before any output is written, so that a slice may be both.
 
     A function that appears in several Kernels is compiled once and called from each place. A Composite may
-    read inputs after it has written, and writes all lanes, also those that have left a loop: its outputs are
-    for use at once.
+    read inputs after it has written, and writes all lanes, also those that have left a loop: use its
+    outputs at once.
     """
 
     f: ca.Function | External | Composite
@@ -93,8 +93,8 @@ class Kernel:
 
 @dataclass(frozen=True, eq=False)
 class While:
-    """Repeat while `flag` is nonzero. A lane whose flag is NaN, or set after `limit` rounds, leaves with a
-    code."""
+    """Repeat while `flag` is nonzero. A lane whose flag is NaN, or still set after `limit` rounds, leaves
+    with a status code."""
 
     flag: str
     body: Node
@@ -104,7 +104,7 @@ class While:
 
 @dataclass(frozen=True, eq=False)
 class If:
-    """Run body once where `flag` is nonzero; a NaN counts as zero."""
+    """Run body once in lanes where `flag` is nonzero; a NaN counts as zero."""
 
     flag: str
     body: Node
@@ -126,8 +126,8 @@ class Scan:
 
 @dataclass(frozen=True, eq=False)
 class Get:
-    """dst <- row `index` (rounded down) of a stream. Beyond the ends the nearest row, for NaN the first, and
-    status."""
+    """dst <- row `index` (rounded down) of a stream. Beyond the ends it gives the nearest row, for NaN the
+    first, and sets `status`."""
 
     stream: str
     index: str
@@ -137,7 +137,8 @@ class Get:
 
 @dataclass(frozen=True, eq=False)
 class Put:
-    """Row `index` of a stream <- src. Beyond the ends or NaN: nothing is written, and status."""
+    """Row `index` of a stream <- src. For an index that is NaN or beyond the ends it writes nothing and
+    sets `status`."""
 
     src: str
     stream: str
@@ -147,10 +148,11 @@ class Put:
 
 @dataclass(frozen=True, eq=False)
 class Take:
-    """dst <- the first number of a shared stream of size 1, which then is one more: no number is given twice.
+    """dst <- the first number of a shared stream of size 1, which is then increased by one: no number is
+    given twice.
 
-    The step is atomic. So lanes, and programs in several threads that share the stream, take their work from
-    one queue.
+    The step is atomic, so that lanes, and programs in several threads that share the stream, take their
+    work from one queue.
     """
 
     stream: str
@@ -169,7 +171,7 @@ class Call:
     """Call `symbol` with pointers to args: a slice's name (double *), Ints (int *), constants int, float,
     bytes (char).
 
-    The symbol is one of LAPACK or BLAS as SciPy exports them, or is given to Program by `symbols`. With lanes
+    The symbol is one of LAPACK or BLAS as SciPy exports them, or one of the `symbols` of Program. With lanes
     the call runs once for each active lane.
     """
 
@@ -181,8 +183,8 @@ class Call:
 class Stream:
     """Memory of the caller: rows of `size` numbers per lane, shape (rows, size) or (rows, size, W).
 
-    A shared table, shape (rows, size), is the same for all lanes. Get reads its rows and Put writes them; of
-    two that write one row the later stays.
+    A shared table, shape (rows, size), is the same for all lanes. Get reads its rows and Put writes them;
+    if two lanes write one row, the later one wins.
     """
 
     size: int
@@ -236,8 +238,8 @@ def elementwise(
     name: str = "",
     whole: Sequence[str] = (),
 ) -> Kernel:
-    """The same for each of n elements: fn takes and gives one of each vector, k where a slice is k vectors below
-    each other. Slices of size 1, and those in `whole`, are the same for all."""
+    """The same for each of n elements: fn takes and returns one element of each vector, or k where a slice
+    is k vectors below each other. Slices of size 1, and those in `whole`, are the same for all elements."""
     return _by_element(Elementwise, fn, ins, outs, sizes, n, name, whole)
 
 
@@ -249,7 +251,7 @@ def summed(
     n: int,
     name: str = "",
 ) -> Kernel:
-    """out <- the sum of fn over n elements of vectors; 0 of none."""
+    """out <- the sum of fn over n elements of vectors; 0 if n is 0."""
     return _by_element(ElementSum, fn, ins, out, sizes, n, name)
 
 
@@ -286,7 +288,7 @@ def _by_element(
 
 
 def total(x: ca.SX) -> ca.SX:
-    """The sum of a column by halves, for independent additions."""
+    """The sum of a column, added by halves, so that additions are independent."""
     if not x.numel():
         return ca.SX(0)
     while (n := x.numel()) > 1:
@@ -297,7 +299,7 @@ def total(x: ca.SX) -> ca.SX:
 def record_kernel(
     fn: Callable[[Any], Any], ins: str, outs: str, sizes: Mapping[str, int], name: str = ""
 ) -> Kernel:
-    """The same, where fn takes one record with the slices as attributes."""
+    """Like `kernel`, but fn takes one record with the slices as attributes."""
     names = ins.split()
     return kernel(
         lambda *x: fn(SimpleNamespace(**dict(zip(names, x, strict=True)))),

@@ -1,5 +1,4 @@
-"""A tree of nodes becomes machine code; a workspace is the memory it runs in. `nodes` says what a tree is
-made of."""
+"""Compile a tree of nodes (nodes.py) to machine code. A workspace is the memory it runs in."""
 
 from __future__ import annotations
 
@@ -31,7 +30,7 @@ RESUME, BUDGET, STOP, HEADER, LINE = 0, 1, 2, 8, 8
 
 
 def compile_kernel(f: KernelFunction, symbol: str, W: int = 1, contract: bool = True) -> External:
-    """Compile f for W lanes under a symbol of its own, for use in several programs. A Composite writes all
+    """Compile f for W lanes under its own symbol, for use in several programs. A Composite writes all
     lanes."""
 
     from condyle.native.programs.nodes import External
@@ -53,7 +52,7 @@ class Program:
         W: lanes; `jit.lane_width()` fills the registers.
         streams: numbers per row and lane of each stream, or Stream.
         counts: names of the integers given at run time, for Scan and limits.
-        symbols: addresses of outside functions for Call that are not SciPy's.
+        symbols: addresses of outside functions for Call, besides those of SciPy.
         contract: allow fused multiply-add.
 
     Attributes:
@@ -108,7 +107,7 @@ class Program:
         self._loaded: tuple[Callable[[int], int], jit.Library] | None = None
 
     def key(self) -> str:
-        """Digest of all that the machine code depends on."""
+        """Digest of everything that the machine code depends on."""
         return self.layout["key"]
 
     @property
@@ -128,7 +127,7 @@ class Program:
         """The native function i64 (workspace address): 0 when the program has ended, 1 when it wants to be
         resumed.
 
-        The code is there for as long as the library is: hold both while calling.
+        The code is valid for as long as the library exists: keep references to both while calling.
         """
         if self._loaded is None:
             wanted = self.layout["symbols"]
@@ -144,7 +143,8 @@ class Program:
         return self._loaded
 
     def pack(self) -> tuple[bytes, dict[str, Any]]:
-        """Machine code, and a layout as JSON: all that `unpack` needs on the same kind of machine."""
+        """Machine code, and its layout as JSON: everything that `unpack` needs on the same kind of
+        machine."""
         objects = self._compiled()
         return b"".join(objects), self.layout | {"objects": [len(o) for o in objects]}
 
@@ -152,8 +152,8 @@ class Program:
     def unpack(
         cls, data: bytes, layout: Mapping[str, Any], *, symbols: Mapping[str, int] | None = None
     ) -> Program:
-        """The program from its `pack`, without expressions. Addresses are not stored: give `symbols`
-        again."""
+        """The program from the result of `pack`, without expressions. Addresses are not stored: pass
+        `symbols` again."""
         if layout["versions"] != jit.versions():
             raise NativeError(
                 f"this machine code was made for [{layout['versions']}] and cannot run on "
@@ -180,7 +180,7 @@ class Program:
         return Program.unpack, self.pack()
 
     def workspace(self) -> Workspace:
-        """Fresh memory, all zero. Each thread needs its own."""
+        """New memory, all zero. Each thread needs its own."""
         return Workspace(self)
 
     def run(
@@ -195,15 +195,15 @@ class Program:
         """Run to the end, returning to Python every `interval` [s] so that Ctrl-C and `progress` work.
 
         Args:
-            workspace: from `workspace()` of this program. Slices keep what the last run left, the status
-                included.
+            workspace: from `workspace()` of this program. Slices keep the values of the last run, including
+                the status.
             streams: an array for each stream, float64 and C-contiguous: (rows, size), with lanes (rows, size,
                 W).
             counts: a value for each count, 0 or more.
             progress: called with the workspace each time; it may raise to stop.
-            interval: how long native code runs at a time. One kernel is never interrupted.
+            interval: how long native code runs at a time. A kernel is never interrupted.
 
-        After an interrupt `workspace.paused` is true and `advance` goes on as if nothing had happened.
+        After an interrupt `workspace.paused` is true, and `advance` continues as if nothing had happened.
         """
         with workspace._used_by(self):
             workspace._bind(streams or {}, counts or {})
@@ -224,7 +224,7 @@ class Program:
 
         Args:
             workspace: of this program.
-            rounds: at most so many rounds of loops, all loops counted together.
+            rounds: largest number of rounds, all loops counted together.
         """
         with workspace._used_by(self):
             entry, _library = self.load()
@@ -237,7 +237,7 @@ class Program:
         (entry, _library), header, address = self.load(), workspace._header, workspace.address
         header[STOP], rounds, start = 0, _ROUNDS, time.perf_counter()
         last = start
-        while last - start < _SOON:  # most programs end in here and need no watch
+        while last - start < _SOON:  # most programs end in this loop and need no watch thread
             header[BUDGET] = rounds
             if not entry(address):
                 return
@@ -262,12 +262,12 @@ class Program:
         return f"<Program: {len(self.sizes)} slices, {lanes}, workspace of {8 * self.layout['words']} bytes>"
 
 
-# without a watch: rounds of loops at a time, twice as many after a time as brief as this [s]; how long [s]
+# without a watch thread: rounds of loops at a time, doubled if they took less than this [s]; limit [s]
 _ROUNDS, _BRIEF, _SOON = 128, 2e-4, 5e-3
 
 
 def _watch(over: threading.Event, workspace: Workspace, interval: float) -> None:
-    """Make the native code return at every interval, until the run is over. Keeps a reference to the
+    """Make the native code return at every interval until the run is over. Holds a reference to the
     workspace, into which it writes.
     """
     while not over.wait(interval):
@@ -329,7 +329,7 @@ class Workspace:
             self._busy.release()
 
     def _bind(self, streams: Mapping[str, np.ndarray], counts: Mapping[str, int]) -> None:
-        """Write counts and addresses of streams into the workspace, and go to the start."""
+        """Write counts and addresses of streams into the workspace, and set it to the start."""
         layout = self.program.layout
         for kind, given, known in (
             ("count", counts, layout["counts"]),
@@ -376,7 +376,8 @@ class Workspace:
 
 
 def _rows(place: list[list[Any]], counts: Mapping[str, int]) -> int:
-    """Rows that a stream must have: the Scans around a place, each [count, rows per round]."""
+    """Rows that a stream must have. `place` lists the Scans around a use of the stream, each [count, rows
+    per round]."""
     value = lambda c: counts[c] if isinstance(c, str) else c
     if any(value(count) == 0 for count, _ in place):
         return 0
@@ -384,19 +385,19 @@ def _rows(place: list[list[Any]], counts: Mapping[str, int]) -> int:
 
 
 ProgramAndTables = tuple[Program, dict[str, np.ndarray]]
-"""A program and the tables that its runs need."""
+"""A program and the tables needed to run it."""
 
 
 def cached_program(
     key: str, make: Callable[[], ProgramAndTables], numbers: np.ndarray = NONE
 ) -> ProgramAndTables:
-    """The program of a key from the disk cache, or made and stored there. The key is text that determines
-    it but for data, the `numbers`."""
+    """The program of a key from the disk cache; else it is made and stored. The key is text that determines
+    the program except for its data, the `numbers`."""
 
     def load(code: bytes, facts: dict[str, Any]) -> ProgramAndTables:
         program = Program.unpack(code, facts["layout"])
         program.numbers = numbers
-        program.load()  # now, while it can still be made anew
+        program.load()  # load now, while it can still be made again
         return program, {name: np.array(rows) for name, rows in facts["tables"].items()}
 
     if (found := cache.loaded(key, load)) is not None:

@@ -1,7 +1,7 @@
 """LLVM IR of a program: one function `i64 program(ptr workspace)` around the kernels.
 
 Everything that lives longer than a basic block is in the workspace: counters of loops, masks, addresses of
-streams. So the function can stop at the head of any loop, return 1, and later be entered there again by a
+streams. So the function can stop at the head of any loop, return 1, and later continue at this point by a
 jump; 0 says that it has ended. A loop's head stops when the budget of rounds is used up or when another
 thread has set the word `stop`.
 
@@ -48,14 +48,14 @@ from condyle.native.straight.kernel_function import Composite
 from condyle.native.straight.kernel_writer import add_kernel, kernel_arguments
 from condyle.records import dataclass
 
-# the kernels' scratch memory; where it is, is known at the end
+# the kernels' scratch memory; its place is known at the end
 _WORK = "%work"
 
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in the tree code is being written: the word that holds the mask, and (counter, Scan) from
-    outermost on."""
+    """The part of the tree for which code is being written: the word that holds the mask, and (counter,
+    Scan), the outermost first."""
 
     mask: int | None = None
     scans: tuple[tuple[int, Scan], ...] = ()
@@ -97,7 +97,7 @@ class ProgramWriter:
         return start
 
     def layout(self) -> dict[str, Any]:
-        """All that Python must know to run the code; JSON can hold it."""
+        """Everything that Python must know to run the code, as JSON values."""
         streams = {
             n: {"size": s.size, "shared": s.shared, "word": self._stream[n]} for n, s in self.streams.items()
         }
@@ -190,7 +190,7 @@ class ProgramWriter:
         )
 
     def _within(self, place: _Place, truth: Value) -> Value:
-        """What holds, among the lanes of a place."""
+        """The truth value, restricted to the lanes of a place."""
         return truth if place.mask is None else truth & self._mask(place)
 
     def _under(self, place: _Place, live: Value) -> _Place:
@@ -202,13 +202,13 @@ class ProgramWriter:
         return replace(place, mask=word)
 
     def _set_status(self, name: str, where: Value, code: LaneStatus) -> None:
-        """The first code is kept."""
+        """Set a status where it is still OK: the first code is kept."""
         b, address = self.b, self._at(self._slice[name])
         old = b.load(address)
         b.store(b.select(where & b.compare("oeq", old, 0.0), float(code), old), address)
 
     def _head(self) -> str:
-        """Head of a loop: a place to stop and to come back to."""
+        """Write the head of a loop, where the code can stop and be resumed."""
         b = self.b
         head, stop = b.label("head"), b.label("stop")
         self._loops.append((head, stop))
@@ -267,8 +267,8 @@ class ProgramWriter:
             b.copy(target, source, 8 * size)
 
     def _compiled(self, f: ca.Function | Composite) -> tuple[str, bool, bool, int]:
-        """Symbol, whether it has a mask, whether it is a loop that does not read everything before it writes,
-        and its blocks of work. The same function, wherever it is used, is compiled once."""
+        """Symbol of a kernel, whether it has a mask, whether it is a loop that may write before it has read
+        everything, and its blocks of work. A function that is used in several places is compiled once."""
         if hash(f) not in self._kernels:
             symbol, masked, rows = f"program.{len(self._kernels)}.{kernel_name(f)}", False, None
             if isinstance(f, (ca.Function, Elementwise)):
@@ -375,7 +375,7 @@ class ProgramWriter:
         self.b.call(name, self.b.arguments[0], self._bits(place))
 
 
-# What a program does lane by lane, as functions of the module that needs them.
+# Operations that run lane by lane, defined as functions in the modules that need them.
 
 
 @contextmanager
@@ -388,7 +388,7 @@ def each_lane(b: Builder, mask: Value) -> Iterator[Value]:
 def _row_number(
     b: Builder, index: Value, status: Value, rows: Value, lane: Value | None = None
 ) -> tuple[Value, Value]:
-    """Whether an index is in [0, rows), else the status says so; and the number of the nearest row."""
+    """Whether an index is in [0, rows), and the number of the nearest row; sets the status if it is not."""
     x, n = b.load(index, DOUBLE), b.convert("sitofp", rows, DOUBLE)
     inside = b.compare("oge", x, 0.0) & b.compare("olt", x, n)
     with b.when(inside, False):
@@ -422,7 +422,8 @@ def add_row(module: Module, which: str) -> str:
 
 
 def _put_all(b: Builder) -> None:
-    """Where all lanes put rows of a shared table: a line of memory of each lane at a time, and then the function ends."""
+    """If all lanes put rows of a shared table: copy one cache line of each lane at a time, then return from
+    the function."""
     table, indices, array, _, rows, mask, size, row, _, side = b.arguments
     W = b.lanes.W
     x, n = b.load(indices), b.spread(b.convert("sitofp", rows, DOUBLE))
@@ -444,7 +445,7 @@ def _put_all(b: Builder) -> None:
 
 
 def add_row_of_one(module: Module, which: str, size: int) -> str:
-    """The same for one lane and rows of a size that is known, moved at once."""
+    """The same for one lane and rows of a known size, moved at once."""
 
     def write(name: str) -> None:
         with module.function(name, [*[POINTER] * 4, LONG]) as b:

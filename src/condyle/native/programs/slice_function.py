@@ -1,7 +1,6 @@
-"""Functions as nodes of the step loop. What they look up in tables becomes Get nodes on shared tables; where
-some rows come from solvers, all rows come from one kernel.
-Functions that are loops over bodies are kernels between a straight line that splits a state and one that joins
-their results.
+"""Functions as nodes of the step loop. Their look-ups in tables become Get nodes on shared tables; if some
+rows come from solvers, one kernel computes all rows. Functions that are loops over bodies become kernels
+between a straight line that splits a state and a straight line that joins their results.
 """
 
 from __future__ import annotations
@@ -27,8 +26,8 @@ class Loops:
     """split(inputs) -> the slices `parts`; `kernels` read these; join(`joined`) -> results.
 
     Args:
-        joined: slices, or which of the inputs.
-        sizes: of the slices between.
+        joined: names of slices, or indices of inputs.
+        sizes: sizes of the slices in between.
     """
 
     split: ca.Function | Staged
@@ -40,12 +39,11 @@ class Loops:
 
 
 class SharedKernel:
-    """A function that becomes machine code once, for programs and native functions that have it in common. For
-    one lane.
+    """A function that is compiled once, for all programs and native functions that use it. For one lane.
 
     Args:
         make: returns the function.
-        name: of its symbol.
+        name: its symbol.
         inputs: sizes of its arguments.
         outputs: sizes of its results.
     """
@@ -67,7 +65,7 @@ class SharedKernel:
         return self.f.n_instructions()
 
     def emit(self, module: Module, name: str) -> int:
-        """Define the kernel `@name`, which calls the one of all."""
+        """Define the kernel `@name`, which calls the shared one."""
         from condyle.native.straight.kernel_writer import composite_kernel, kernel_arguments
 
         one = self.external
@@ -87,13 +85,14 @@ class SliceFunction:
     """A function over slices of a workspace.
 
     Args:
-        f: plain, with look-ups, a Composite, or Loops. Of a SharedKernel the first results are used.
-        label: begins the names of the slices and tables that it needs; `sizes`, `streams` and `tables` gain
-            them.
+        f: a plain function, one with look-ups, a Composite, or Loops. Of a SharedKernel the first results
+            are used.
+        label: prefix of the names of the slices and tables that it needs, which are added to `sizes`,
+            `streams` and `tables`.
 
     Attributes:
-        main: the last kernel; where rows are looked up they are its last argument, the slice `more`, but for
-            the values of stages with solvers that it reuses.
+        main: the last kernel. Rows that are looked up are its last argument, the slice `more`; only the
+            values that it reuses from stages with solvers come after them.
     """
 
     def __init__(
@@ -123,7 +122,7 @@ class SliceFunction:
             self.reused = (f"{label}.reused",)
             sizes |= dict(zip((*self.more, *self.reused), self.solved.outputs, strict=True))
             return
-        # a function goes on beyond its table by the last row: no failure
+        # beyond its table a function continues with the last row: no failure
         self.beyond = f"{label}.beyond"
         sizes |= {self.more[0]: f.row_size, self.beyond: 1}
         for level, (index, found, start) in enumerate(f.stages):
@@ -143,7 +142,7 @@ class SliceFunction:
             self.stages.append((split, gets, join))
 
     def looked_up(self, ins: Sequence[str]) -> list[Node]:
-        """What comes before the last kernel."""
+        """Nodes that compute the rows, before the last kernel."""
         if self.solved is not None:
             return [Kernel(self.solved, tuple(ins), (*self.more, *self.reused))]
         nodes: list[Node] = []
@@ -168,5 +167,5 @@ class SliceFunction:
 
 
 def compiled(rows: Composite, name: str, W: int) -> External:
-    """Machine code for W lanes. It writes all lanes, so that its results are for use at once."""
+    """Machine code for W lanes. It writes all lanes, so use its results at once."""
     return compile_kernel(rows, f"simulate.{name}", W)

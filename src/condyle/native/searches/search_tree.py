@@ -1,9 +1,9 @@
-"""Items in a tree of four branches, for sums over those of them that matter (tree_sum.py) and searches for
-the least one (tree_minimum.py).
+"""Items in a tree with four branches per node, for sums over the items that contribute (tree_sum.py) and
+searches for the item with the least value (tree_minimum.py).
 
-Four items side by side are a block, and a node has four branches: nodes or blocks. Kernels over four lanes
-look at a node or a block at once. Numbers of nodes and blocks are tables, [row][number][branch], so that the
-machine code does not depend on how many items there are.
+Four items side by side are a block. The four branches of a node are nodes or blocks. Kernels over four
+lanes evaluate a node or a block at once. Numbers of nodes and blocks are tables, [row][number][branch], so
+that the machine code does not depend on how many items there are.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from condyle.native.tables.staged import Staged, build_function
 from condyle.records import dataclass
 
 SIDE = 4
-"""Items of a block, branches of a node, and lanes of the kernels."""
+"""Number of items of a block, branches of a node, and lanes of the kernels."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class SearchTree:
     """See the module's text.
 
     Attributes:
-        order: which item is at each place of a block, shape (blocks, 4); -1 where none is.
+        order: the item at each place of a block, shape (blocks, 4); -1 at empty places.
         links: branches of the nodes, shape (nodes, 4): a node, or ~block; the last block is empty.
         below: items below each branch, by node.
     """
@@ -46,7 +46,8 @@ class SearchTree:
 
     @staticmethod
     def from_points(points: np.ndarray) -> SearchTree:
-        """A tree of items at points, shape (n, 3): halves along the longest side, twice a node."""
+        """A tree of items at points, shape (n, 3). Each node halves its items along the longest side,
+        twice."""
         blocks: list[np.ndarray] = []
         links: list[list[int]] = []
         below: list[tuple[np.ndarray, ...]] = []
@@ -80,7 +81,7 @@ class SearchTree:
 
     @property
     def depth(self) -> int:
-        """Nodes on the longest way down."""
+        """Number of nodes on the longest path from the root to a leaf."""
         levels = np.zeros(len(self.links), dtype=int)
         for k in range(len(self.links) - 1, -1, -1):  # nodes come before those below them
             inner = [link for link in self.links[k] if link > k]
@@ -88,17 +89,17 @@ class SearchTree:
         return int(levels[0])
 
     def nodes(self, of: Callable[[np.ndarray], np.ndarray], none: np.ndarray) -> np.ndarray:
-        """Numbers of the items below each branch, shape (nodes, numbers, 4); `none` where there is no
-        branch."""
+        """Numbers of the items below each branch, shape (nodes, numbers, 4); `none` for missing
+        branches."""
         return self.by_branch(np.array([of(items) for branches in self.below for items in branches]), none)
 
     def branches(self) -> tuple[np.ndarray, np.ndarray]:
-        """Items below all branches, one branch after the other, and where each begins."""
+        """Items below all branches, one branch after the other, and where the items of each branch begin."""
         each = [items for branches in self.below for items in branches]
         return np.concatenate(each), np.cumsum([0, *map(len, each[:-1])])
 
     def by_branch(self, numbers: np.ndarray, none: np.ndarray) -> np.ndarray:
-        """As `nodes`, of numbers in the order of `branches`, shape (branches, numbers)."""
+        """The same as `nodes`, from numbers in the order of `branches`, shape (branches, numbers)."""
         out = np.repeat(np.repeat(np.asarray(none, dtype=float)[None, :, None], len(self.links), 0), SIDE, 2)
         counts = [len(branches) for branches in self.below]
         node = np.repeat(np.arange(len(counts)), counts)
@@ -106,8 +107,8 @@ class SearchTree:
         return out
 
     def blocks(self, items: np.ndarray, none: np.ndarray | None = None) -> np.ndarray:
-        """Numbers of the items, (n, numbers), by place, shape (blocks, numbers, 4); where there is no item,
-        `none`, or those of a neighbor."""
+        """Numbers of the items, (n, numbers), by place, shape (blocks, numbers, 4); empty places get
+        `none`, or the numbers of a neighbor."""
         places = self.order.copy()
         if none is None:
             places = np.where(places < 0, np.maximum(places[:, :1], 0), places)
@@ -118,7 +119,7 @@ class SearchTree:
 
 
 def _halved(points: np.ndarray, items: np.ndarray) -> list[np.ndarray]:
-    """Two halves along the longest side; the first of whole blocks."""
+    """Two halves along the longest side; the first consists of full blocks."""
     if len(items) <= SIDE:
         return [items]
     p = points[items]
@@ -138,8 +139,9 @@ def kernel(name: str, needs: int, numbers: int, f: Callable[[SX, SX], SX]) -> Ke
 
 
 class TreeSource(LinkedSource):
-    """What sums and searches share: the tree, with numbers of its nodes, shape (nodes, numbers, 4), and of its
-    items, shape (blocks, numbers, 4). Machine code looks at four of them at once, in lanes of its own."""
+    """Base class of sums and searches: the tree, with numbers of its nodes, shape (nodes, numbers, 4), and
+    of its items, shape (blocks, numbers, 4). Machine code evaluates four of them at once, in lanes of its
+    own."""
 
     name: str
     tree: SearchTree
@@ -148,12 +150,12 @@ class TreeSource(LinkedSource):
     symbol: ClassVar[str]
 
     def _parts(self) -> tuple[list[str], list[np.ndarray]]:
-        """Texts and arrays that determine it beside those of the tree."""
+        """Texts and arrays that determine the source, besides those of the tree."""
         raise NotImplementedError
 
     @cached_property
     def text(self) -> str:
-        """What determines it, the same in every process."""
+        """Text that determines the source, the same in every process."""
         texts, arrays = self._parts()
         h = hashlib.sha256("\0".join([self.name, *texts]).encode())
         for array in (self.tree.links, self.nodes, self.items, *arrays):
@@ -179,8 +181,8 @@ class TreeSource(LinkedSource):
 
 
 def add_kernels(own: Module, symbol: str, uniform: int = 0, **kernels: Kernel | None) -> int:
-    """Define kernels `@symbol.name` with one input that is the same in all lanes; returns the doubles of work
-    that any of them needs."""
+    """Define kernels `@symbol.name` with one input that is the same in all lanes; returns the largest
+    number of doubles of work that one of them needs."""
     return SIDE * max(
         add_kernel(own, f, f"{symbol}.{name}", uniform=(uniform,))
         for name, f in kernels.items()
@@ -189,7 +191,7 @@ def add_kernels(own: Module, symbol: str, uniform: int = 0, **kernels: Kernel | 
 
 
 def copy_strided(b: Builder, source: Value, step: int, target: Value, by: int, count: int) -> None:
-    """Copy doubles, each `step` after the last, to places `by` apart."""
+    """Copy doubles that are `step` apart to places that are `by` apart."""
     for j in range(count):
         b.store(b.load(b.at(source, j * step), DOUBLE), b.at(target, j * by))
 

@@ -1,14 +1,14 @@
-"""The item of a tree with the least value, in the place of a look-up: `row = look_up(tree_minimum, p)`.
+"""The item of a tree with the least value, used like a table: `row = look_up(tree_minimum, p)`.
 
-    row = numbers of the item that value(p, item) is least of                                             (1)
+    row = numbers of the item with the least value(p, item)                                             (1)
 
-A branch is left out where bound(p, branch), which is at most the value of every item below it, is not below
-the least value so far: branch and bound, the nearest branch first. Of equal values the one that is found
-first counts. Values from the last element of p on, `most`, do not count: where there is no other, and where
-p is NaN, the row is NaN. States in lanes come one after the other, and equal scalar ones to the last bit; of
-those that go through the tree together, where items have equal values, another one may be found.
+This is branch and bound, the nearest branch first: a branch is skipped if bound(p, branch), which is at
+most the value of every item below it, is not below the least value found so far. Of equal values the first
+one found counts. Values not below `most`, the last element of p, are ignored. If no value remains, or if p
+is NaN, the row is NaN. States in lanes are searched one after the other, and their rows equal scalar ones
+to the last bit. With `together`, items of equal value may be found in a different order.
 
-A derivative takes the row as constant: the item is data, and what is computed from its numbers has
+Derivatives treat the row as constant: the item is data, and expressions of its numbers and p have
 derivatives.
 """
 
@@ -45,10 +45,10 @@ class TreeMinimum(TreeSource):
         tree: of the items.
         bound: p, numbers of a branch -> at most the values below it.
         value: p, numbers of an item -> one number.
-        nodes: numbers of the branches, shape (nodes, numbers, 4); NaN where there is none.
-        items: numbers of the items, shape (blocks, numbers, 4); those at empty places are of a neighbor.
-        rows: what comes out, by place, shape (4 blocks, width).
-        together: four points in lanes are near each other, and go through the tree together.
+        nodes: numbers of the branches, shape (nodes, numbers, 4); NaN for missing branches.
+        items: numbers of the items, shape (blocks, numbers, 4); empty places repeat those of a neighbor.
+        rows: the resulting row for each place, shape (4 blocks, width).
+        together: four points in lanes are near each other and traverse the tree together.
 
     p ends with `most`.
     """
@@ -105,7 +105,7 @@ class TreeMinimum(TreeSource):
         return 8 * self.bound.n_instructions() + 4 * self.value.n_instructions()
 
     def _write(self, own: Module, symbol: str, W: int) -> int:
-        """(1). The row behind the last is of NaN: that of no item."""
+        """Write (1). The row after the last one holds NaN, for searches that find no item."""
         n, needs = self.width, self.needs
         rows = own.table(f"{symbol}.rows", np.vstack([self.rows, np.full(n, np.nan)]))
         together = self.together and W == SIDE
@@ -137,9 +137,9 @@ class TreeMinimum(TreeSource):
         return -(-(needs + work) // W)
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
-        """Rows (width, states) at p (needs, states), by CasADi's evaluator: among all items."""
+        """Rows (width, states) at p (needs, states), by CasADi's evaluator, which evaluates all items."""
         some = p[-1] > -np.inf
-        if not some.all():  # nothing counts there
+        if not some.all():  # no item is below `most` there
             out = np.full((self.width, p.shape[1]), np.nan)
             if some.any():
                 out[:, some] = self.evaluate(p[:, some])
@@ -151,19 +151,19 @@ class TreeMinimum(TreeSource):
         return np.where(lost, np.nan, self.rows[there[best]].T)
 
 
-# Branch and bound as machine code, for one point and for four at once. Branches that wait are in a stack, the
-# nearest on top. The order of four is that of their keys: the bits of a bound, as an integer in the order of the
-# numbers, with the branch in the last two bits.
+# Branch and bound as machine code, for one point and for four at once. Branches still to be searched are on
+# a stack, the nearest on top. Four branches are sorted by their keys: the bits of the bound, as an integer
+# in the same order as the bounds, with the branch in the last two bits.
 
-_LINE = 64  # bytes that memory moves at once
+_LINE = 64  # bytes of a cache line
 _ORDER = ((0, 1), (2, 3), (0, 2), (1, 3), (1, 2))
-"""Pairs that are put in order one after the other to sort four."""
+"""Pairs compared in this order to sort four keys."""
 _LEAST, _MOST = -(2**63), 2**63 - 1
 
 
 def _write_search(best: TreeMinimum, own: Module, name: str) -> int:
-    """Define `i64 @name(ptr p, ptr work)`: the place of the best item, or -1; returns doubles of work. Four
-    branches or items are looked at at once."""
+    """Define `i64 @name(ptr p, ptr work)`: the place of the best item, or -1; returns doubles of work. It
+    evaluates four branches or items at once."""
     (_, K, _), (_, m, _) = best.nodes.shape, best.items.shape
     work = add_kernels(own, name, bound=best.bound, value=best.value)
     nodes, items, links = _tables(best, own, name, best.nodes, best.items)
@@ -227,8 +227,8 @@ def _write_search(best: TreeMinimum, own: Module, name: str) -> int:
 
 def _write_together(best: TreeMinimum, own: Module, name: str) -> int:
     """Define `<4 x i64> @name(ptr p, ptr work)`: the places of the best items of four points, in lanes; -1
-    where there is none. One branch or item is looked at by all of them at once, and a branch is left out
-    where none of them may find a better item."""
+    for none. All four points evaluate the same branch or item at once; a branch is skipped if none of them
+    can find a better item there."""
     (_, K, _), (_, m, _) = best.nodes.shape, best.items.shape
     work = add_kernels(own, name, 1, bound=best.bound, value=best.value)
     nodes, items, links = _tables(
@@ -308,7 +308,7 @@ def _key(b: Builder, x: Value) -> Value:
 
 
 def _keys(b: Builder, bounds: Value, limit: Value) -> list[Value]:
-    """Of four branches; the highest where the bound is not below the limit."""
+    """Keys of four branches; the highest integer for those whose bound is not below the limit."""
     I = b.lanes.I
     lane = Value(b, I, f"<{', '.join(f'{LONG} {k}' for k in range(SIDE))}>")
     keys = (_key(b, bounds) & b.number(-SIDE, I)) | lane
@@ -317,7 +317,7 @@ def _keys(b: Builder, bounds: Value, limit: Value) -> list[Value]:
 
 
 def _sorted(b: Builder, keys: list[Value]) -> list[Value]:
-    """The least first."""
+    """The keys in ascending order."""
     keys = list(keys)
     for i, j in _ORDER:
         less = b.compare("slt", keys[i], keys[j])
@@ -326,7 +326,7 @@ def _sorted(b: Builder, keys: list[Value]) -> list[Value]:
 
 
 def _behind(b: Builder, place: Value, key: Value) -> Value:
-    """The next place of a stack, if this key counts."""
+    """The next place of a stack; the same place if this key does not count."""
     return place + b.convert("zext", b.compare("ne", key, _MOST), LONG)
 
 

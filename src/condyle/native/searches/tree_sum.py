@@ -1,14 +1,14 @@
-"""A sum over those items of a tree that matter, in the place of a look-up: `row = look_up(tree_sum, p)`.
+"""A sum over the items of a tree that contribute, used like a table: `row = look_up(tree_sum, p)`.
 
-    row = sum of term(p, item) over all items; left out are branches where reach(p, branch) <= 0          (1)
+    row = sum of term(p, item) over all items, without branches where reach(p, branch) <= 0          (1)
 
-`reach` must be above zero wherever a term below the branch is not zero: then (1) is the sum over all items,
-and its cost follows those that matter. Four branches and four items are looked at at once, in the lanes of a
-register; there are four sums, and at last (0 + 1) + (2 + 3). States in lanes come one after the other, and
-equal scalar ones to the last bit. Where p is NaN nothing is left out.
+`reach` must be positive if a term below the branch is nonzero: then (1) equals the sum over all items, and
+its cost grows with the number of items that contribute. Four branches or four items are evaluated at once,
+in the lanes of a register; the four sums are added as (0 + 1) + (2 + 3). States in lanes are summed one
+after the other, and their rows equal scalar ones to the last bit. If p is NaN, no branch is skipped.
 
-A derivative takes the row as constant: `look_up_with_slopes` (lookup.py) gives it those of the sum of the terms'
-derivatives, for which the items are data.
+Derivatives treat the row as constant: `look_up_with_slopes` (lookup.py) gives it the derivatives of a
+second sum, that of the terms' derivatives, for which the items are data.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from condyle.native.straight.kernel_function import identity, sizes
 from condyle.native.tables.staged import build_function
 from condyle.records import dataclass
 
-_LINE = 64  # bytes that memory moves at once
+_LINE = 64  # bytes of a cache line
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,12 +45,13 @@ class TreeSum(TreeSource):
     Args:
         name: for messages and for the order in a stage: an identifier.
         tree: of the items.
-        reach: p, numbers of a branch -> one number, and perhaps another that is above zero where no item
-            below is left out: nothing is asked there any more.
-        quick: p, numbers of a branch -> the first of these where it is soon known, else infinity; or None.
+        reach: p, numbers of a branch -> one number, and optionally another one that is positive if no item
+            below is skipped: `reach` is then not evaluated again below this branch.
+        quick: p, numbers of a branch -> the first number of `reach` where it is cheap to find, else
+            infinity; or None.
         add: p, numbers of an item, sums (width,) -> sums with its term.
         nodes: numbers of the branches, shape (nodes, numbers, 4).
-        items: numbers of the items, shape (blocks, numbers, 4); those at empty places have the term 0.
+        items: numbers of the items, shape (blocks, numbers, 4); empty places have the term 0.
     """
 
     name: str
@@ -101,7 +102,7 @@ class TreeSum(TreeSource):
         """(1)"""
         n, (_, K, _), (_, m, _) = self.width, self.nodes.shape, self.items.shape
         work = add_kernels(own, symbol, reach=self.reach, add=self.add, quick=self.quick)
-        tells = sizes(self.reach)[1][0] > 1  # where nothing is left out
+        tells = sizes(self.reach)[1][0] > 1  # reach tells where nothing is skipped
         empty = ~(len(self.tree.order) - 1)
         nodes, items = own.table(f"{symbol}.nodes", self.nodes), own.table(f"{symbol}.items", self.items)
         links = own.table(f"{symbol}.links", self.tree.links.astype(np.int32))
@@ -132,7 +133,7 @@ class TreeSum(TreeSource):
                         b.call(f"{symbol}.quick", p, at, reach, free)
                         with b.when(b.any(b.compare("ueq", b.load(reach), b.number(math.inf)))):
                             b.call(f"{symbol}.reach", p, at, reach, free)
-                # NaN goes everywhere
+                # NaN visits every branch
                 above = (b.compare("ugt", b.load(b.at(reach, k)), 0.0) for k in (0, SIDE))
                 some, sure = (b.convert("zext", b.as_bits(truth), LONG) for truth in above)
                 for k in range(SIDE):
@@ -153,6 +154,6 @@ class TreeSum(TreeSource):
         return write_lanes(own, symbol, f"{symbol}.one", W, self.needs, n, needed)
 
     def evaluate(self, p: np.ndarray) -> np.ndarray:
-        """Rows (width, states) at p (needs, states), by CasADi's evaluator: over all items."""
+        """Rows (width, states) at p (needs, states), by CasADi's evaluator, over all items."""
         zero = np.zeros((self.width, p.shape[1] * int((self.tree.order >= 0).sum())))
         return self.evaluate_items(self.add, p, zero).sum(axis=2)

@@ -1,12 +1,12 @@
-"""Solutions of equations in expressions: a solver finds x, the equation says how x moves.
+"""Solutions of equations in expressions: a solver finds x, the equation gives its derivatives.
 
 With x* the root of r(x, p) = 0 as a solver found it, constant for derivatives, and J = dr/dx at x*, k steps
 
     x_0 = x*,   x_i+1 = x_i - J^-1 r(x_i, p)                                                               (1)
 
-have the value x*, and all derivatives by p up to the k-th are those of the root. For let p move by d: the
-root moves to y(p + d),
-|x_0 - y| = O(d), and J(x*, p + d) differs from dr/dx between x_i and y by O(d), so that
+have the value x*, and all derivatives with respect to p up to the k-th are those of the root. Proof: if p
+changes by d, the root moves to y(p + d), |x_0 - y| = O(d), and J(x*, p + d) differs from dr/dx between x_i
+and y by O(d), so that
 
     x_i+1 - y = (1 - J^-1 dr/dx) (x_i - y) = O(d) (x_i - y) = O(d^(i+2))                                   (2)
 
@@ -37,11 +37,11 @@ def implicit(solver: Solver, residual: Residual, p: SX, order: int = 1, unknowns
         solver: its first results are the root x.
         residual: residual(x, p) over SX, as many equations as unknowns.
         p: expressions, shape (needs,).
-        order: derivatives up to this one are exact: 1 for Jacobians, 2 where these are differentiated again.
+        order: derivatives up to this order are exact: 1 for Jacobians, 2 if these are differentiated again.
         unknowns: size of x; all results of the solver by default.
 
     Returns:
-        x and what else the solver gives, its status last. The rest of the row has no derivatives.
+        x, then the other results of the solver, its status last. Only x has derivatives.
     """
     n = solver.width - 1 if unknowns is None else unknowns
     y, a = ca.SX.sym("x", n), ca.SX.sym("p", solver.needs)
@@ -71,17 +71,17 @@ def bracketed(
     tol: float = 1e-10,
     limit: int = 100,
 ) -> Solver:
-    """The root x of one equation that rises between two bounds: Newton's method, halving where it would leave
-    the bracket.
+    """The root x of one increasing function between two bounds: Newton's method, with bisection where a
+    step would leave the bracket.
 
         r(low) <= 0 <= r(high);   until a step is at most tol (1 + |x|)
 
     Args:
         residual: residual(x, p), one number.
         low: a lower bound as a function of p.
-        high: an upper bound. Where they do not hold a root between them the status is NAN.
-        tol: the last step; the error left is about its square.
-        limit: steps at most; halving alone takes log2((high - low) / tol).
+        high: an upper bound. If there is no root between the bounds, the status is NAN.
+        tol: size of the last step; the remaining error is about its square.
+        limit: largest number of steps; bisection alone takes log2((high - low) / tol).
 
     Returns:
         a solver whose row is x, status.

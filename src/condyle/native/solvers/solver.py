@@ -1,4 +1,4 @@
-"""A loop that acts as one kernel, in the place of a look-up: `row = look_up(solver, p)` (lookup.py).
+"""A loop that acts as one kernel and is used like a table: `row = look_up(solver, p)` (lookup.py).
 
     x, busy = start(p);   x, busy = step(p, x) while busy, at most `limit` times;
     row = (finish(p, x), status)                                                                          (1)
@@ -8,16 +8,16 @@ compiled once. A state whose `busy` is zero leaves the loop: in lanes it is comp
 it equals the scalar loop to the last bit. One whose `busy` is NaN leaves at once. If the loop does not
 converge the status is LIMIT or NAN, and the rest of the row is NaN.
 
-If idle(p) finds that a state has nothing to solve, its results are the row: (1) runs for the other lanes only,
-or not at all.
+If idle(p) finds that a state has nothing to solve, the results of idle are the row: (1) runs only for the
+other lanes, if any.
 
 A step may need a sum over the rows c of a table, of which one term is compiled: total = sum term(p, x, c),
 and then x, busy = step(p, x, total).
 
 Solvers may be nested: start, step and finish may contain rows of tables and of solvers.
 
-A derivative takes the row as constant: `condyle.native.solvers.implicit_function` gives results of equations their
-derivatives.
+Derivatives treat the row as constant: `condyle.native.solvers.implicit_function` adds the derivatives of
+solutions of equations.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ from condyle.native.tables.staged import Staged
 from condyle.records import dataclass
 
 SUMS = 4
-"""Sums that terms go to in turn."""
-_LINE = 64  # bytes that memory moves at once
+"""Number of sums to which the terms are added in turn."""
+_LINE = 64  # bytes of a cache line
 OK, LIMIT, NAN = 0, 1, 2
-"""What the status of a row says: found; still busy after `limit` rounds; `busy` became NaN."""
+"""Status of a row: solved; still busy after `limit` steps; `busy` became NaN."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,14 +59,14 @@ class Solver(LinkedSource):
     Args:
         name: for messages and for the order in a stage: an identifier.
         start: p (needs,) -> x (n,), busy.
-        step: p, x -> x, busy; with a sum p, x, total -> x, busy. The last numbers of x may be left out: they
-            stay.
+        step: p, x -> x, busy; with a sum p, x, total -> x, busy. Trailing numbers of x may be left out:
+            these do not change.
         finish: p, x -> results (width - 1,).
-        limit: steps at most.
+        limit: largest number of steps.
         term: p, x, c -> a term of the sum that a step needs.
         table: the rows c, shape (terms, numbers).
         idle: p -> results, busy; where that is zero, these are the results.
-        noted: the last of the results, where it is not zero, sets the word of notes.py.
+        noted: if the last result is nonzero, it sets the word of notes.py.
     """
 
     name: str
@@ -157,7 +157,8 @@ class Solver(LinkedSource):
 
     @property
     def side_by_side(self) -> bool:
-        """Whether several rows of one state are found in lanes: a sum takes them for its terms."""
+        """Whether several rows of one state are computed in lanes. With a sum the lanes hold its terms
+        instead."""
         return self.term is None
 
     @property
@@ -172,7 +173,7 @@ class Solver(LinkedSource):
 
     @cached_property
     def text(self) -> str:
-        """What determines it, the same in every process."""
+        """Text that determines the solver, the same in every process."""
         functions = self.start, self.step, self.finish, self.term, self.idle
         parts = [
             self.name,
@@ -184,7 +185,7 @@ class Solver(LinkedSource):
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
     def n_instructions(self) -> int:
-        """Operations of a run of four rounds."""
+        """Operations of a run with four steps."""
         step = self.step.n_instructions() + (len(self.table) * self.term.n_instructions() if self.term else 0)
         idle = self.idle.n_instructions() if self.idle else 0
         return idle + self.start.n_instructions() + min(4, self.limit) * step + self.finish.n_instructions()
@@ -197,13 +198,13 @@ class Solver(LinkedSource):
         return link_source(module, f"solver.{self.name}.{self.text[:16]}", self.text, self._write)
 
     def _write(self, module: Module, symbol: str) -> int:
-        """(1)"""
+        """Write (1)."""
 
         from condyle.native.straight.kernel_writer import add_kernel
 
         L, n, last = module.lanes, sizes(self.start)[1][0], self.width - 1
         masked = L.W > 1
-        apart = masked and self.idle is not None  # lanes with nothing to solve keep their rows
+        apart = masked and self.idle is not None  # lanes that have nothing to solve keep their rows
         sums = self.term.numel_out(0) if self.term else 0
         works = [
             add_kernel(module, f, f"{symbol}.{part}", masked=there)
@@ -235,7 +236,7 @@ class Solver(LinkedSource):
                 b.store(b.select(asked[0], b.load(busy), 0.0), busy)
             with b.repeat() as k:
                 flag = b.load(busy)
-                # not of a lane that has left: its flag is 0 or NaN for good
+                # not of lanes that have left the loop: their flags remain 0 or NaN
                 live = b.compare("one", flag, 0.0)
                 b.leave_unless(b.any(live) & b.compare("ult", k, self.limit))
                 if self.term:
@@ -264,8 +265,8 @@ class Solver(LinkedSource):
     def _write_sum(self, module: Module, symbol: str) -> int:
         """Define total <- sum of the terms; returns blocks of work.
 
-        There are four sums, one after the other of the terms goes to each, and at last (0 + 1) + (2 + 3).
-        One state thus takes four terms at a time, in the lanes of a register.
+        Term i goes to sum i modulo 4, and the four sums are added as (0 + 1) + (2 + 3). One state thus
+        takes four terms at a time, in the lanes of a register.
         """
 
         from condyle.native.straight.kernel_writer import add_kernel
@@ -289,7 +290,7 @@ class Solver(LinkedSource):
         rows = self.table
         if alone:
             module.include(own)
-            rows = np.concatenate([rows, *[rows[-1:]] * (-count % SUMS)])  # their sums are not stored
+            rows = np.concatenate([rows, *[rows[-1:]] * (-count % SUMS)])  # padding: sums not stored
             rows = rows.reshape(-1, SUMS, rows.shape[1]).transpose(0, 2, 1)
         table = module.table(f"{symbol}.table", rows)
         with module.function(symbol, [POINTER] * 4) as b:
@@ -338,14 +339,14 @@ class Solver(LinkedSource):
 
 
 def _first(b: Builder, count: Value) -> Value:
-    """Truth in the first `count` of SUMS lanes."""
+    """A mask that is true in the first `count` of SUMS lanes."""
     return b.put(
         wide(BOOL, SUMS), f"icmp sgt {b.spread(count, SUMS)}, <{', '.join(f'i64 {k}' for k in range(SUMS))}>"
     )
 
 
 def _without_unchanged(x: SX, after: SX) -> SX:
-    """What a step makes of x, without the last elements that it leaves as they are."""
+    """The x after a step, without trailing elements that the step does not change."""
     moved = [k for k in range(x.numel()) if x[k].element_hash() != after[k].element_hash()]
     return after[: max(moved, default=-1) + 1]
 

@@ -1,21 +1,23 @@
-"""Linear equations along a tree, in time that grows as the number of its nodes: numbers w go down, forces F go up, and
-some unknowns meet directly.
+"""Linear equations along a tree, solved in time proportional to the number of its nodes: numbers w
+propagate from the root to the tips, forces F from the tips to the root, and some unknowns are coupled
+directly.
 
-Of a node B with the parent P, the unknowns x_e that are its own, and all unknowns x,
+For a node B with parent P and unknowns x_e of its own, and all unknowns x,
 
-    w_B = w_P + sum of T_e x_e + c_B,     F_B = K_B w_B + sum of F over the nodes that hang on it          (1)
-    S_e' F_B + R_e' w_P + sum over v of A_ev x_v = r_e          of its own unknowns                        (2)
-    sum over v of A_iv x_v = r_i                                of all others                              (3)
+    w_B = w_P + sum of T_e x_e + c_B,     F_B = K_B w_B + sum of F over the children of B                  (1)
+    S_e' F_B + R_e' w_P + sum over v of A_ev x_v = r_e          for its own unknowns                       (2)
+    sum over v of A_iv x_v = r_i                                for all others                             (3)
 
-(w of node 0 is zero.) The nodes are visited from the tips on. What hangs on a node is there as its *front*, numbers
-by which F and the rows of the unknowns that are *open* depend on w and on these:
+(w of node 0 is zero.) The nodes are visited from the tips to the root. The subtree of a node is represented
+by its *front*: numbers by which F, and the rows of the *open* unknowns, depend on w and on these unknowns:
 
     (F, rows) = front (w, open) + g                                                                        (4)
 
-An unknown is open where it is named until all that it meets is part of the front, at its *home*, where it is
-eliminated without looking for a pivot. Homes are at or above the nodes that own the unknowns: an unknown that meets
-one of another branch waits until the branches meet. Open unknowns have *slots*, one for as long as they are open, so
-that fronts of all nodes are of one shape, and those of the nodes that hang on one are added up.
+An unknown is open from the node where it first appears to its *home*, the node where all unknowns coupled
+with it are part of the front. There it is eliminated, without pivoting. Homes are at or above the nodes
+that own the unknowns: an unknown coupled with one of another branch waits until the branches meet. An open
+unknown has a *slot*. All fronts thus have the same shape, and the fronts of the children of a node can be
+added.
 """
 
 from __future__ import annotations
@@ -33,25 +35,25 @@ from condyle.native.straight.kernel_writer import composite_kernel
 from condyle.records import dataclass
 
 FORCES = 6
-"""Numbers of F."""
+"""Size of F."""
 
 
 def padded(n: int) -> int:
-    """Numbers in a row, so that vectors of any lanes fill it."""
+    """Length of a row, rounded up so that vectors of any number of lanes fill it."""
     return -(-n // 8) * 8
 
 
 @dataclass(frozen=True, eq=False)
 class FrontPlan:
-    """Who is eliminated where.
+    """Where each unknown is eliminated.
 
     Args:
-        parents: of each node, which come before their nodes; that of node 0 is 0.
-        owners: the node of each unknown that is a node's own; the others come after these.
+        parents: parent of each node; parents come before their children, and that of node 0 is 0.
+        owners: the node of each unknown that belongs to a node. The other unknowns come after these.
         entries: rows and columns of A, in the order of their values.
         homes: the node where each unknown is eliminated.
-        slots: of each unknown.
-        width: numbers of w.
+        slots: slot of each unknown.
+        width: size of w.
     """
 
     parents: tuple[int, ...]
@@ -93,48 +95,48 @@ class FrontPlan:
 
     @property
     def room(self) -> int:
-        """Slots."""
+        """Number of slots."""
         return 1 + max(self.slots, default=-1)
 
     @property
     def rows(self) -> int:
-        """Numbers of F and of the rows in slots."""
+        """Number of rows of a front: F, then one row per slot."""
         return FORCES + self.room
 
     @property
     def row(self) -> int:
-        """Numbers in a row of a front."""
+        """Length of a row of a front."""
         return padded(self.width + self.room)
 
     @property
     def column(self) -> int:
-        """Numbers in a column of a front."""
+        """Length of a column of a front."""
         return padded(self.rows)
 
     @property
     def vector(self) -> int:
-        """Numbers of a w in an array."""
+        """Length of a vector w in an array."""
         return padded(self.width)
 
     def placed(self) -> list[int]:
-        """The node whose front each entry is added to: the deeper of both homes, where one of them ends."""
+        """The node whose front each entry is added to: the deeper of the homes of its two unknowns."""
         depth = _Paths(self.parents).depth
         return [max(self.homes[i], self.homes[j], key=lambda B: depth[B]) for i, j in self.entries]
 
     def by_node(self, nodes: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-        """What belongs to each node: where that of a node begins, and its numbers."""
+        """Items sorted by node: where the items of each node begin, and their numbers."""
         at = np.array(nodes, dtype=np.int64)
         counts = np.bincount(at, minlength=len(self.parents))
         return np.concatenate([[0], np.cumsum(counts)]), np.argsort(at, kind="stable")
 
     def cost(self) -> float:
-        """About as many products as elimination takes."""
+        """Approximate number of products in the elimination."""
         size = self.rows * self.row
         return size * (2.0 * len(self.parents) + 6.0 * len(self.owners) + self.n)
 
 
 class _Paths:
-    """Nodes above nodes."""
+    """Ancestors of nodes."""
 
     def __init__(self, parents: Sequence[int]) -> None:
         self.parents, self.depth = list(parents), [0] * len(parents)
@@ -150,8 +152,8 @@ class _Paths:
         return a
 
     def homes(self, homes: list[int], meets: Sequence[set[int]]) -> list[int]:
-        """Where each unknown is eliminated: of two that meet, one home is at or above the other. Those that no node
-        owns come after all that they meet."""
+        """The home of each unknown. Of two coupled unknowns, one home is at or above the other. Unknowns
+        without a node come after all unknowns coupled with them."""
         own = len(homes)
         for v in range(own, len(meets)):
             first = [homes[i] for i in meets[v] if i < own]
@@ -164,7 +166,7 @@ class _Paths:
             v = waiting.pop()
             for i in meets[v]:
                 B = self.meeting(homes[v], homes[i])
-                late = i >= own > v  # it comes after all that it meets
+                late = i >= own > v  # it comes after all unknowns coupled with it
                 if late and homes[i] != B:
                     homes[i] = B
                     waiting.append(i)
@@ -175,7 +177,7 @@ class _Paths:
         return homes
 
     def slots(self, homes: Sequence[int], owners: Sequence[int], meets: Sequence[set[int]]) -> list[int]:
-        """A slot for each unknown, which no other has at a node where both are open."""
+        """A slot for each unknown; two unknowns that are open at the same node have different slots."""
         open_at: list[set[int]] = [set() for _ in self.parents]
 
         def opened(v: int, B: int) -> None:
@@ -193,7 +195,8 @@ class _Paths:
             for i in others:
                 if self.depth[homes[i]] > self.depth[homes[v]]:
                     opened(v, homes[i])
-        # what waits in a front meets all that is open there, when that is eliminated: it stays open up to its home
+        # eliminating an unknown couples all open unknowns of its front with each other: they stay open up
+        # to their homes
         slots = [-1] * len(homes)
         for B in range(len(self.parents)):
             used = {slots[v] for v in open_at[B]}
@@ -204,7 +207,7 @@ class _Paths:
 
 
 class _Code:
-    """What both kernels are written with: numbers of W states side by side, or, for one state, vectors along rows."""
+    """Code that both kernels use: numbers of W states side by side or, for one state, vectors along rows."""
 
     def __init__(self, b: Builder, W: int) -> None:
         self.b, self.W, self.V, self.one = b, W, b.lanes.W, W == 1
@@ -223,11 +226,11 @@ class _Code:
         return self.b.spread(x)
 
     def vectors(self, n: int) -> list[int]:
-        """Where the vectors of n numbers begin, which are padded for one state."""
+        """Where the vectors of n numbers begin; rows are padded for one state."""
         return [k * self.V for k in range(-(-n // self.V) if self.one else n)]
 
     def along(self, n: int, do: Callable[[Any], None]) -> None:
-        """do(place) for each vector of n numbers, by a loop if these are many."""
+        """Write do(place) for each vector of n numbers, as a loop if there are many."""
         steps = self.vectors(n)
         if len(steps) <= 6:
             for step in steps:
@@ -237,7 +240,7 @@ class _Code:
             do(k * self.V)
 
     def product(self, x: Value, y: Value, n: int) -> Value:
-        """The sum of x_k y_k; beyond n both have numbers, and those of one are zero."""
+        """The sum of x_k y_k. Beyond n both have finite padding, and that of one is zero."""
         b = self.b
         total: Any = None
         for k in self.vectors(n):
@@ -263,7 +266,7 @@ class _Code:
 
 
 def _tables(module: Module, name: str, plan: FrontPlan) -> dict[str, str]:
-    """The plan as tables of a module: their names."""
+    """Add the plan to a module as tables; returns their names."""
     p = plan
     own, home, entry = p.by_node(p.owners), p.by_node(p.homes), p.by_node(p.placed())
     places = np.array([(FORCES + p.slots[i]) * p.row + p.width + p.slots[j] for i, j in p.entries], np.int64)
@@ -278,22 +281,22 @@ def _tables(module: Module, name: str, plan: FrontPlan) -> dict[str, str]:
         "value": entry[1],
         "place": places[entry[1]],
     }
-    # none is empty
+    # no table is empty
     return {
         what: module.table(f"{name}.{what}", np.append(x, 0).astype(np.int32)) for what, x in numbers.items()
     }
 
 
 class FrontFactors:
-    """The fronts' elimination: `condyle.native.straight.kernel_function.Composite`.
+    """Elimination of the fronts: a `condyle.native.straight.kernel_function.Composite`.
 
-    main(K, T, C, S, R, A, free) -> factors, where of each node K has FORCES rows of plan.row numbers; of each unknown that
-    a node owns T, and each of `constants` columns C (one after the other), have plan.vector numbers, S and R, FORCES
-    numbers, 8 each (R is nonzero for the first numbers of w only); A has the values of the entries; rows of unknowns where `free` is 0 say
-    that the unknown is given.
+    main(K, T, C, S, R, A, free) -> factors. K has FORCES rows of plan.row numbers for each node. For each
+    unknown that a node owns, T, and each of the `constants` columns C (one after the other), have
+    plan.vector numbers; S and R have FORCES numbers, stored in 8 (R is nonzero for the first numbers of w
+    only). A has the values of the entries. An unknown whose `free` is 0 has a given value.
 
     Args:
-        plan: who is eliminated where.
+        plan: where each unknown is eliminated.
         constants: columns C_k of c_B = sum of C_k p_k, for solutions.
     """
 
@@ -346,7 +349,7 @@ class FrontFactors:
             with b.loop(count) as k:
                 e = b.entry(t["owned"], own + k)
                 slot = b.entry(t["slot"], e)
-                with b.loop(p.rows) as r:  # (1): what x_e adds to w
+                with b.loop(p.rows) as r:  # (1): the contribution of x_e to w
                     row = c.at(front, r * p.row)
                     place = slot + p.width
                     x = c.product(row, c.at(T, e * p.vector), p.width)
@@ -434,7 +437,8 @@ class FrontFactors:
 
 
 def factor_places(plan: FrontPlan, constants: int) -> list[int]:
-    """Where columns, rows, pivots and what constants make begin among the factors, and where these end."""
+    """Where columns, rows, pivots and the results of the constants begin among the factors, and where the
+    factors end."""
     sizes = [
         plan.n * plan.column,
         plan.n * plan.row,
@@ -464,10 +468,10 @@ def _parts(plan: FrontPlan, constants: int, x: np.ndarray) -> list[np.ndarray]:
 class FrontSolution:
     """The unknowns x from the factors: `condyle.native.straight.kernel_function.Composite`.
 
-    main(factors, T, C, S, free, p, r) -> x, where p are the factors of the columns C, one vector after the other, and r is
-    the right side; of unknowns that are given, their values.
+    main(factors, T, C, S, free, p, r) -> x. p has the factors of the columns C, one vector after the other;
+    r is the right-hand side, which holds the values of given unknowns.
 
-    Args: as FrontFactors has them.
+    Args: see FrontFactors.
     """
 
     def __init__(self, plan: FrontPlan, constants: int) -> None:
@@ -554,7 +558,7 @@ class FrontSolution:
             with b.loop(count) as k:
                 e = b.entry(t["owned"], first + k)
                 mine = c.wide(c.get(w, b.entry(t["slot"], e) + p.width))
-                # beyond the width of w T and C are zeros
+                # T and C are zero beyond the width of w
                 c.add(w, c.at(T, e * p.vector), p.width, mine)
                 for j in range(self.constants):
                     factor = c.wide(c.get(given, e + j * own))

@@ -1,12 +1,12 @@
-"""M x = b for many columns b, where M has the sparsity of a tree: one kernel makes both, native loops factor
-and solve.
+"""M x = b for many columns b, where M has the sparsity of a tree: one kernel computes M and b, native loops
+factor and solve.
 
     main(inputs) -> the entries of M, b row by row, more                M = L' D L,   x = L^-1 D^-1 L'^-1 b
 
-Speed k meets only those before it on its path to ground, and L keeps that. The entries of M are those of
-speed 0, then of speed 1 and so on: its own, then those that it has with the speeds before it, nearest first.
-The loops run over tables of these; the code is the same for any tree. Some columns at a time stay in
-registers: vectors of columns for one state, of states for many.
+Speed k is coupled only with the speeds before it on its path to ground, and L has the same sparsity. The
+entries of M are those of speed 0, then of speed 1 and so on: the diagonal entry, then those with the speeds
+before it, nearest first. The loops run over tables of these; the code is the same for any tree. Some
+columns at a time stay in registers: vectors of columns for one state, of states for many.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from condyle.native.straight.kernel_function import KernelFunction, evaluate, si
 from condyle.native.straight.kernel_writer import add_kernel, composite_kernel
 
 TOGETHER = 6
-"""Vectors of columns that are solved together: as many sums run side by side."""
+"""Number of vectors of columns solved together, whose sums run in parallel."""
 PADDED = 8 * TOGETHER
-"""Rows of b are as long as a multiple of this, so that vectors of any lanes fill them."""
+"""The length of rows of b is a multiple of this, so that vectors of any number of lanes fill them."""
 
 
 def padded(width: int) -> int:
-    """Numbers in a row of b for so many columns: those after the last are not read."""
+    """Length of a row of b with this many columns; numbers after the last column are not read."""
     return -(-width // PADDED) * PADDED
 
 
 class TreeSolve:
-    """What NativeFunction compiles: `condyle.native.straight.kernel_function.Composite`.
+    """The function that NativeFunction compiles: a `condyle.native.straight.kernel_function.Composite`.
 
     Args:
         main: inputs -> the entries of M; b, n rows of padded(sum(widths)) numbers; more, if any: outputs
-            after the columns'. What a Composite does not write of b is zero.
-        before: for each of n speeds those before it on its path to ground, nearest first.
+            after the columns'. Elements of b that a Composite does not write are zero.
+        before: for each of n speeds, the speeds before it on its path to ground, nearest first.
         widths: columns of each output; output i is the matrix (n, widths[i]), row by row.
     """
 
@@ -87,8 +87,8 @@ class TreeSolve:
         return m + self.row * n + work
 
     def _factor(self, module: Module, name: str) -> None:
-        """`@name(m)`: L below and 1 / D on the diagonal, in place. Row j of M is as long as the end of row k
-        from j on."""
+        """`@name(m)`: L below and 1 / D on the diagonal, in place. Row j of M is as long as the part of row
+        k from j on."""
         W = module.lanes.W
         start, other = (
             module.table(f"{name}.{what}", x.astype(np.int32))
@@ -114,7 +114,7 @@ class TreeSolve:
 
     def _solve(self, module: Module, name: str, V: int, together: int) -> None:
         """`@name(m, b)`: solve for `together` vectors of columns in place, tip to base and base to tip."""
-        # entries of M that a speed has with those beyond it
+        # entries of M of a speed with the speeds after it
         after: list[list[int]] = [[] for _ in range(self.n)]
         beyond: list[list[int]] = [[] for _ in range(self.n)]
         for k, before in enumerate(self.before):

@@ -1,5 +1,5 @@
-"""Data in expressions: symbols that stand for numbers which machine code reads from outside (machine/data.py),
-each by its place among them. They are free in Functions, and stay so where these are called."""
+"""Data in expressions: symbols for numbers that machine code reads from outside (machine/data.py), one for
+each place. They are free symbols of Functions, and stay free where these are called."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def function(name: str, inputs: Sequence[SX], outputs: Sequence[SX], **options: 
 
 
 def strangers(f: ca.Function) -> list[str]:
-    """Free symbols of a function that are no data."""
+    """Free symbols of a function that are not data."""
     return [x.name() for x in _free(f) if x.element_hash() not in _PLACES]
 
 
@@ -60,7 +60,7 @@ _numbers: ContextVar[np.ndarray] = ContextVar("numbers", default=NONE)
 
 @contextmanager
 def evaluated_at(numbers: np.ndarray) -> Iterator[None]:
-    """Context in which CasADi's evaluator takes these numbers for data."""
+    """Context in which CasADi's evaluator uses these numbers as data."""
     before = _numbers.set(numbers)
     try:
         yield
@@ -69,18 +69,18 @@ def evaluated_at(numbers: np.ndarray) -> Iterator[None]:
 
 
 def numbers_at(places: Sequence[int]) -> np.ndarray:
-    """Numbers of the context."""
+    """Numbers at some places, from the context."""
     return _numbers.get()[list(places)]
 
 
 def known_numbers(rows: np.ndarray) -> np.ndarray:
-    """Rows of a table with the numbers of the context."""
+    """Rows of a table, with data filled in from the context."""
     return looked_up(_numbers.get(), rows)
 
 
 def closed(f: ca.Function) -> tuple[ca.Function, list[int]]:
-    """A function with the data that it reads as its last argument, and their places: CasADi evaluates it, and it can
-    be kept. The function itself where it reads none."""
+    """The function with the data that it reads as its last argument, and their places: CasADi can evaluate
+    and store it. A function without data is returned unchanged."""
     known: tuple[ca.Function, list[int]] | None = f.__dict__.get("_condyle_closed")
     if known is None:
         known, places = (f, []), places_of(f)

@@ -1,4 +1,4 @@
-"""The instruction stream of a CasADi SX Function as a graph, and what can be joined in it before code is
+"""The instruction stream of a CasADi SX Function as a graph, in which operations are joined before code is
 written.
 
 CasADi's instructions name slots that are used again and again; here every instruction is a node with its own
@@ -38,14 +38,15 @@ def apply(op: int, *operands: SX) -> SX:
 
 
 _SERIALIZED_FROM = 15
-"""Instructions from which a function is read as it is serialized: one by one takes three times as long."""
+"""Functions with at least this many instructions are read from their serialization; reading one by one
+takes three times as long."""
 _Listed = tuple[list[int], list[int], list[int], list[int], list[float]]
 
 
 def listed(f: ca.Function) -> _Listed:
     """Operations of f; slots of their results; slots of the first and the second operand, -1 for none; constants. Of
     OP_INPUT the operands are argument and element; OP_OUTPUT puts its first operand into element `second` of an
-    argument, which stands where other operations have their result."""
+    argument, whose index takes the place of the result's slot."""
     known: _Listed | None = f.__dict__.get("_condyle_listed")
     if known is None:
         n = f.n_instructions()
@@ -69,8 +70,8 @@ def _one_by_one(f: ca.Function, which: Sequence[int]) -> _Listed:
 
 
 def _as_serialized(f: ca.Function, n: int) -> _Listed | None:
-    """The same from CasADi's file of f, where the instructions are an array of records: found by its first and last
-    one. None if it is not there."""
+    """The same from CasADi's serialization of f, where the instructions are an array of records, found by
+    its first and last one. None if it is not found."""
     letters = np.frombuffer(f.serialize().encode(), np.uint8) - 97
     data = (letters[0::2] | letters[1::2] << 4).tobytes()
     *ends, _ = _one_by_one(f, (0, n - 1))
@@ -91,12 +92,12 @@ def _as_serialized(f: ca.Function, n: int) -> _Listed | None:
 
 
 _OPERANDS = {ca.OP_INPUT: 2, ca.OP_OUTPUT: 2}
-"""How many operands an operation has, of those that were met."""
+"""Number of operands of the operations seen so far."""
 
 
 class Instructions:
     """Nodes of f in an order in which operands come first. Equal operations are one node: choices by equal conditions
-    can be taken together then. Only products are not: two sums may take one in each.
+    can then be taken together. Products are an exception: two sums may each take in a copy.
 
     Attributes, indexed by node:
         op: operation, one of casadi.OP_*.
@@ -122,7 +123,7 @@ class Instructions:
             if op == ca.OP_OUTPUT:
                 self.outputs.append((newest[i], o, j))
                 continue
-            if op in (ca.OP_ASSIGN, ca.OP_LIFT):  # another name for the same value
+            if op in (ca.OP_ASSIGN, ca.OP_LIFT):  # only another name for the same value
                 newest[o] = newest[i]
                 continue
             if op == ca.OP_INPUT:
@@ -150,17 +151,17 @@ class Instructions:
             self.b.append(b)
 
     def operands(self, k: int) -> Sequence[int]:
-        """Nodes that a node is computed from; none for arguments and constants."""
+        """Nodes from which a node is computed; none for arguments and constants."""
         if self.op[k] in LEAVES:
             return ()
         return (self.a[k], self.b[k]) if self.b[k] >= 0 else (self.a[k],)
 
 
 class Graph(Instructions):
-    """The instructions of f with what is joined in them.
+    """The instructions of f, with choices, tables and fused products joined.
 
     Attributes beside those of Instructions, indexed by node:
-        op: may be CHOICE too.
+        op: may also be CHOICE.
         uses: how often the node is an operand or an output; 0 means unused.
     And
         choices: (c, x, y) of each CHOICE.
@@ -171,7 +172,7 @@ class Graph(Instructions):
     Args:
         fuse: whether to join products with sums.
         tables: whether to take trees of choices over constants together.
-        derived: takes what is computed from data alone.
+        derived: receives the operations on data alone.
     """
 
     def __init__(
@@ -188,7 +189,7 @@ class Graph(Instructions):
         self.products = self._find_products() if fuse else {}
 
     def _derive(self, derived: DerivedData) -> None:
-        """Nodes that are computed from data alone become data."""
+        """Turn nodes that are computed from data alone into data."""
         known: dict[int, Any] = dict(self.constants)
         for k, op in enumerate(self.op):
             if op == ca.OP_PARAMETER:
@@ -229,8 +230,8 @@ class Graph(Instructions):
         return self.choices.get(k) or super().operands(k)
 
     def _find_products(self) -> dict[int, int]:
-        """Products that sums take in: of two in one sum the later, since the earlier has had time to be
-        ready."""
+        """Find the products that sums take in. If both terms are products, it is the later one, since the
+        earlier one has had time to finish."""
         op, uses, products = self.op, self.uses, {}
         for k, o in enumerate(op):
             if uses[k] and o in (ca.OP_ADD, ca.OP_SUB):

@@ -1,5 +1,5 @@
-"""What becomes a kernel: a CasADi Function, or a Composite of several kernels; and CasADi's evaluator on NumPy
-arrays, without CasADi's matrices between them."""
+"""Functions that become kernels: a CasADi Function, or a Composite of several kernels. CasADi's evaluator
+runs them on NumPy arrays, without CasADi matrices in between."""
 
 from __future__ import annotations
 
@@ -46,8 +46,9 @@ def identity(f: Any) -> str:
 
 
 def effort(f: KernelFunction) -> tuple[float, int]:
-    """How many functions CasADi's evaluator runs in one call, however many states, and operations of which there is
-    machine code. Infinitely many where a Composite does not know: it is always compiled."""
+    """The number of functions that CasADi's evaluator runs in one call, for any number of states, and the
+    number of operations in the machine code. Infinity for a Composite without `effort`: it is always
+    compiled."""
     if isinstance(f, ca.Function):
         return 1, f.n_instructions()
     known: tuple[float, int] = getattr(f, "effort", (math.inf, 0))
@@ -55,8 +56,8 @@ def effort(f: KernelFunction) -> tuple[float, int]:
 
 
 def evaluate(f: KernelFunction, *arguments: np.ndarray, states: int = 0) -> list[np.ndarray]:
-    """Outputs (size, states) at inputs (size, states), by CasADi's evaluator. states: where there may be no
-    inputs."""
+    """Outputs (size, states) at inputs (size, states), by CasADi's evaluator. `states` is needed if there
+    are no inputs."""
     if not isinstance(f, ca.Function):
         return f.evaluate(arguments)
     return evaluate_columns(f, arguments, states or arguments[0].shape[1])
@@ -65,8 +66,8 @@ def evaluate(f: KernelFunction, *arguments: np.ndarray, states: int = 0) -> list
 def evaluate_columns(f: ca.Function, arguments: Sequence[np.ndarray], states: int) -> list[np.ndarray]:
     """Outputs (size, states) of a function of columns at inputs (size, states).
 
-    CasADi reads and writes the arrays themselves: to make its matrices of them took four times as long as a
-    small function does.
+    CasADi reads and writes the arrays directly: converting them to its matrices took four times as long as
+    a small function.
     """
     f, places = closed(f)
     if places:
@@ -84,10 +85,10 @@ def evaluate_mapped(mapped: ca.Function, arguments: Sequence[np.ndarray], states
     ) and all(mapped.nnz_out(k) == mapped.numel_out(k) for k in range(mapped.n_out()))
     if not dense or len(arguments) != mapped.n_in():
         return [y.full() for y in mapped.call([ca.DM(a) if a.size else ca.DM(0, states) for a in arguments])]
-    # CasADi's columns are our rows
+    # columns in CasADi are rows here
     given = [np.ascontiguousarray(a.T, dtype=np.float64) for a in arguments]
     found = [np.empty(mapped.size_out(k)[::-1]) for k in range(mapped.n_out())]
-    buffer: Any  # CasADi's stubs know other signatures
+    buffer: Any  # CasADi's stubs have other signatures
     buffer, evaluate = mapped.buffer()
     for arrays, put in ((given, buffer.set_arg), (found, buffer.set_res)):
         for k, a in enumerate(arrays):

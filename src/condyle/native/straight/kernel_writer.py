@@ -15,7 +15,7 @@ Guarantees relative to CasADi's evaluator on the same inputs:
   operation is rounded at most as often as without. Nothing else is ever relaxed. Where the processor has no
   fused multiply-add, contraction changes nothing;
 - if_else(c, x, y) is one selection and gives x or y as it is; CasADi adds a zero to it, which turns -0.0 into
-  0.0. Both sides are always evaluated and may set floating-point flags;
+  0.0. Both branches are always evaluated and may set floating-point flags;
 - a lane does not depend on its neighbors, and equals the scalar kernel to the last bit;
 - sign and payload of a NaN are not kept.
 """
@@ -39,13 +39,13 @@ from condyle.native.straight.instructions import CHOICE, LEAVES, Graph, operatio
 from condyle.native.straight.kernel_function import Composite, KernelFunction
 from condyle.native.straight.selection import LEAF
 
-_LINE = 64  # bytes that memory moves at once
+_LINE = 64  # bytes of a cache line
 # lines after which a value is loaded again, not kept
 _REACH = 200
 # lines up to which a kernel has registers for all its values
 _FEW = 100
-# Callers align the stack to 16 bytes. Spilled registers of 32 or 64 bytes would then lie across two lines of
-# memory or not, as luck has it: forward dynamics of 221 bodies took 42 or 31 ns per body and state.
+# Callers align the stack to 16 bytes. Whether spilled registers of 32 or 64 bytes cross a cache line would
+# then depend on chance: forward dynamics of 221 bodies took 42 or 31 ns per body and state.
 _ALIGNED = f"alignstack({_LINE})"
 
 
@@ -61,7 +61,7 @@ def add_kernel(
     often: bool = False,
 ) -> int:
     """Define the kernel `@name` of a function; returns how many blocks of W doubles its `work` argument must
-    hold. A Composite takes those of the options that are not the default.
+    hold. A Composite receives only the options that differ from the default.
 
     With `masked`, a last argument `<W x i1> mask` says which lanes are stored. Inputs in `uniform` are the
     same for all lanes: element j is at [j].
@@ -71,7 +71,7 @@ def add_kernel(
     lanes. Memories do not overlap. A result is stored as soon as the value that it overwrites is no longer
     needed: it need not be kept until the end.
 
-    A kernel that runs `often` is LLVM's machine code, not ours.
+    A kernel that runs `often` is compiled by LLVM, not by line_code.py.
     """
     if not isinstance(f, ca.Function):
         options = {"masked": masked, "uniform": uniform}
@@ -94,15 +94,15 @@ def kernel_arguments(module: Module, n: int, masked: bool = False) -> list[str]:
 def composite_kernel(
     module: Module, f: Composite, name: str, masked: bool = False, internal: bool = False
 ) -> Iterator[tuple[Builder, list[Value], list[Value], Value]]:
-    """Define the kernel `@name` of a Composite, written inside `with`; gives its builder, inputs, outputs and
-    work. The mask is the builder's last argument."""
+    """Define the kernel `@name` of a Composite, written inside `with`; yields its builder, inputs, outputs
+    and work. The mask is the builder's last argument."""
     n, total = len(f.inputs), len(f.inputs) + len(f.outputs)
     with module.function(name, kernel_arguments(module, total, masked), internal=internal) as b:
         yield b, b.arguments[:n], b.arguments[n:total], b.arguments[total]
 
 
 class _KernelWriter:
-    """One kernel being written: the functions that it becomes, and where each value can be found."""
+    """One kernel being written: the functions that it consists of, and where each value is."""
 
     def __init__(
         self,
@@ -132,13 +132,13 @@ class _KernelWriter:
         if self.known:
             self.arguments[: self.work] = [f"{POINTER} noalias"] * self.work
         self.early = self._find_early() if self.known else {}
-        self.stored: dict[int, tuple[int, int]] = {}  # outputs where values are already
+        self.stored: dict[int, tuple[int, int]] = {}  # outputs that already hold a value
         self.stored_outputs: list[tuple[int, int, int]] = []
         self.parts: list[Builder] = []
         self.pointers: list[set[int]] = []  # values in `work` that each part touches
-        self.here: dict[int, Value] = {}  # values at hand in the current part
+        self.here: dict[int, Value] = {}  # values available in the current part
         self.touched: dict[int, int] = {}  # line that last used or made each of them
-        self.truth: dict[int, Value] = {}  # those of them that are also known as i1
+        self.truth: dict[int, Value] = {}  # those also known as i1
         self.home: dict[int, tuple[int, int, str]] = {}  # where a value was made: part, line, name
         self.last: dict[int, int] = {}  # last part that loads a value from `work`
         self.sines: dict[int, tuple[int, int]] = {}  # values of sin and cos by their argument
@@ -151,8 +151,8 @@ class _KernelWriter:
     def use(self, k: int) -> Value:
         """Operand for the value of node k.
 
-        A value that was not touched for long has lost its register anyway: loading it again is cheaper, for
-        the processor and for LLVM's register allocator, than to have it spilled.
+        A value that was not used for a long time has lost its register anyway: loading it again is cheaper
+            than a spill, for the processor and for LLVM's register allocator.
         """
         lines = self.body.lines
         name = self.here.get(k)
@@ -193,8 +193,8 @@ class _KernelWriter:
         return self.body.at(self.body.arguments[memory], (offset + element) * W)
 
     def _find_early(self) -> dict[int, list[tuple[int, int, int]]]:
-        """Outputs that may be stored when a node has been written: at that time nobody needs what they
-        overwrite."""
+        """Find outputs that may be stored right after a node is written, because the value that they
+        overwrite is no longer needed then."""
         graph = self.graph
         taken = {m: k for k, m in graph.products.items()}
         last: dict[int, int] = {}  # node that uses a node last
@@ -204,7 +204,7 @@ class _KernelWriter:
                     last[operand] = max(last.get(operand, 0), taken.get(k, k))
         # copies of inputs come at the end
         last |= {k: len(graph.op) for k, _, _ in graph.outputs if graph.op[k] == ca.OP_INPUT}
-        read: dict[tuple[int, int], int] = {}  # several inputs may be in one place
+        read: dict[tuple[int, int], int] = {}  # several inputs may share a place
         for k, op in enumerate(graph.op):
             if op == ca.OP_INPUT and graph.uses[k]:
                 memory, offset = self.places[graph.a[k]]
@@ -220,7 +220,7 @@ class _KernelWriter:
         return early
 
     def keep(self, k: int, value: Value) -> int:
-        """Let the result of the newest line be the value of k."""
+        """Record the result of the newest line as the value of k."""
         lines = len(self.body.lines)
         self.here[k] = value
         self.touched[k] = lines
@@ -228,7 +228,7 @@ class _KernelWriter:
         return k
 
     def keep_extra(self, value: Value) -> int:
-        """Number for a value that is no node."""
+        """A number for a value that does not belong to a node."""
         return self.keep(len(self.graph.op) + len(self.home), value)
 
     def as_bool(self, k: int) -> Value:
@@ -264,7 +264,7 @@ class _KernelWriter:
         return body.fma(x, y, z)
 
     def sine_or_cosine(self, k: int) -> Value:
-        """Both come from one call, and the other is kept for its own node."""
+        """The sine or cosine. One call computes both, and the other one is kept for its own node."""
         graph, body, T = self.graph, self.body, self.lanes.T
         a = graph.a[k]
         if a not in self.sines:
@@ -275,7 +275,7 @@ class _KernelWriter:
         return self.use(self.sines[a][graph.op[k] == ca.OP_COS])
 
     def smaller(self, k: int, condition: str) -> Value:
-        """fmin for "olt", fmax for "ogt": a NaN yields to a number, the first of equals stays."""
+        """fmin for "olt", fmax for "ogt": a number wins over NaN, and the first of two equals is kept."""
         a, b = self.use(self.graph.a[k]), self.use(self.graph.b[k])
         best = self.body.select(self.body.compare(condition, b, a), b, a)
         return self.body.select(self.body.compare("uno", a, a), b, best)
@@ -290,7 +290,7 @@ class _KernelWriter:
         return self.body.select(self.as_bool(c), self.use(x), self.use(y))
 
     def index(self, shape: int) -> Value:
-        """Which leaf of trees of this shape is chosen, an integer."""
+        """The index of the chosen leaf in trees of this shape, an integer."""
         L, body = self.lanes, self.body
         if shape not in self.indices:
             number = -1
@@ -308,7 +308,7 @@ class _KernelWriter:
         return body.convert("bitcast", self.use(self.indices[shape]), L.I)
 
     def selected(self, k: int) -> Value:
-        """A leaf by its index: loaded from a table, or for lanes out of one or two registers."""
+        """A leaf by its index: loaded from a table or, for lanes, taken from one or two registers."""
         L, body, tree = self.lanes, self.body, self.graph.selections.at[k]
         index, leaves = self.index(tree.shape), np.array(tree.leaves)
         if L.W == 1:
@@ -323,7 +323,7 @@ class _KernelWriter:
     # the whole
 
     def _is_line(self) -> bool:
-        """Whether it is long enough to become machine code at once."""
+        """Whether it is long enough to be compiled by line_code.py."""
         graph = self.graph
         if self.masked or self.often or not (self.split and self.module.lines):
             return False
@@ -362,7 +362,7 @@ class _KernelWriter:
         return emit(self, k)
 
     def _store(self) -> None:
-        """All other outputs, after the last load of an input."""
+        """Store all other outputs, after the last load of an input."""
         graph = self.graph
         copies = {}
         # an output may overwrite an input that another one copies
@@ -386,8 +386,8 @@ class _KernelWriter:
         body.store(value, place)
 
     def _slots(self) -> tuple[dict[int, int], int]:
-        """Place in `work` of each traveling value, used again when the value is dead; and how many
-        places."""
+        """Place in `work` of each value that lives across a cut, and the number of places. Places of dead
+        values are used again."""
         slot: dict[int, int] = {}
         free: list[int] = []
         ends: list[list[int]] = [[] for _ in range(len(self.parts) + 1)]

@@ -21,7 +21,7 @@ from condyle.native.ir.module import Module
 from condyle.native.ir.values import DOUBLE, Value, bits
 from condyle.native.machine.parallel import HELPER
 
-# x + _ROUND - _ROUND is x rounded, also in its low bits
+# x + _ROUND - _ROUND is x rounded, exact in its low bits too
 _ROUND = 1.5 * 2.0**52
 _FAR = 1e9  # from here on the C library reduces the argument
 
@@ -60,8 +60,8 @@ _EXP = tuple(1 / math.factorial(k) for k in range(2, 14))  # (exp r - 1 - r) / r
 
 
 def function(module: Module, name: str, operands: int = 1) -> str:
-    """Symbol of `name` for the module's lanes: T name(T, ..), or {T, T} sincos(T). Defined when it is first
-    asked for."""
+    """Symbol of `name` for the module's lanes: T name(T, ..), or {T, T} sincos(T). It is defined on first
+    use."""
     W = module.lanes.W
     if W == 1 and name not in _WRITTEN:
         module.declare(name, DOUBLE, [DOUBLE] * operands)
@@ -73,7 +73,7 @@ def function(module: Module, name: str, operands: int = 1) -> str:
 def _function(
     module: Module, symbol: str, operands: int = 1, result: str = ""
 ) -> AbstractContextManager[Builder]:
-    """A function of doubles in lanes."""
+    """Define a function of doubles in lanes, written inside `with`."""
     T = module.lanes.T
     return module.function(
         symbol, [T] * operands, result=result or T, attributes="noinline nounwind", note=HELPER
@@ -81,7 +81,7 @@ def _function(
 
 
 def _lane_by_lane(module: Module, symbol: str, scalar: str, operands: int) -> None:
-    """A function of W lanes that calls a scalar one for each."""
+    """Define a function of W lanes that calls a scalar function for each lane."""
     if not scalar.startswith("condyle."):
         module.declare(scalar, DOUBLE, [DOUBLE] * operands)
     with _function(module, symbol, operands) as b:
@@ -107,7 +107,8 @@ def _pair(b: Builder, first: Value, second: Value) -> Value:
 
 
 def _sincos(module: Module, symbol: str) -> None:
-    """Both for |x| < _FAR without a branch; a lane beyond sends the block through `symbol.far`."""
+    """sin and cos, without a branch for |x| < _FAR; if some lane is beyond, the block goes through
+    `symbol.far`."""
     type = _two(module)
     with _function(module, symbol, result=type) as b:
         (x,) = b.arguments
@@ -187,7 +188,7 @@ def _far_sincos(module: Module, symbol: str) -> None:
 
 
 def _c_library(module: Module, name: str) -> str:
-    """The C library's own function, whatever is written here."""
+    """The C library's own function, also for functions written here."""
     if module.lanes.W == 1:
         module.declare(name, DOUBLE, [DOUBLE])
         return name
@@ -203,7 +204,7 @@ def _unary(module: Module, symbol: str, write: Callable[[Builder, Value], Value]
 
 def _exp(b: Builder, x: Value) -> Value:
     """exp x = 2^n exp(r + e), n = round(x / log 2); 2^n in two factors, so that it overflows by itself."""
-    x = b.select(b.compare("ogt", x, 710.0), 710.0, x)  # comparisons with NaN are false: it passes
+    x = b.select(b.compare("ogt", x, 710.0), 710.0, x)  # comparisons with NaN are false, so NaN passes
     x = b.select(b.compare("olt", x, -750.0), -750.0, x)
     n = b.fma(x, 1 / math.log(2), _ROUND) - _ROUND
     r1 = b.fma(-n, _LN_2[0], x)
@@ -262,7 +263,7 @@ def _erfinv(b: Builder, x: Value) -> Value:
 
 
 def _define_erfinv(module: Module, symbol: str) -> None:
-    """Scalar, and lane by lane where there are several."""
+    """Define erfinv as a scalar function, and lane by lane for several lanes."""
     if module.lanes.W == 1:
         _unary(module, symbol, _erfinv)
         return

@@ -1,6 +1,6 @@
-"""A long straight line, for one state or for four or eight side by side, as machine code at once.
+"""Machine code of long straight lines without LLVM, for one state or for four or eight side by side.
 
-LLVM takes 45 microseconds per operation, and as text the line takes 30 more; here an operation takes 10. A
+LLVM takes 45 microseconds per operation, and writing its text takes 30 more; this module takes 10. A
 straight line needs no more than this: its operations in order, each value in a register for as long as it is
 needed again sooner than the others (Belady's rule), else in `work`. Operations, operands and roundings are
 those of kernel_writer.py: the same bits.
@@ -8,7 +8,7 @@ those of kernel_writer.py: the same bits.
     lowering    nodes of the graph become steps, each of one instruction or call, over numbered values
     allocation  steps become instructions, with values in sixteen registers, or in 29 of AVX-512's 32
 
-What is true or false is all bits of a register; for lanes of AVX-512 it is a mask, of which there are seven.
+A truth value is all bits of a register set or clear; for lanes of AVX-512 it is one of seven masks.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ from condyle.native.straight.instructions import CHOICE, LEAVES, TRUTHS, Graph
 from condyle.native.straight.selection import LEAF
 
 LEAST = 30
-"""Operations from which it is worth a function of its own."""
-_NEVER, _FREE = 1 << 60, 1 << 61  # next uses: none, and of a register without a value
+"""Smallest number of operations for which a line is compiled here."""
+_NEVER, _FREE = 1 << 60, 1 << 61  # next use of a value without one, and of a register without a value
 _NEAR = 5
-"""Steps within which a value that is needed again is loaded, not read in memory."""
+"""A value that is needed again within this many steps is loaded into a register, not read from memory."""
 _LOW = 13, 14, 15
-"""Where there are 32 registers: kept for instructions that know the first sixteen only."""
+"""Of 32 registers, those reserved for instructions that can only use the first sixteen."""
 _SIGN, _ALL = 1 << 63, (1 << 64) - 1
 _LESS, _LESS_EQUAL, _EQUAL, _UNORDERED, _NOT_EQUAL, _EQUAL_OR_NOT = 1, 2, 0, 3, 4, 8
-_LOADED = "and", "or", "xor", "cmp"  # for one state, what these work on is not read in memory
+_LOADED = "and", "or", "xor", "cmp"  # for one state, these do not read operands from memory
 _AND_OR = {"both": "and", "kept": "and", "any": "or", "not": "xor"}
-"""What is done with values that are all bits or none."""
+"""Operations on truth values, which are all bits set or clear."""
 _MASKED = "add", "sub", "mul", "div", "sqrt", "fma", "fms", "fnma"
 _ALIGN = 63
 _WRITTEN = "sincos", "exp", "log", "erfinv"
 
 Step = tuple[str, int, tuple[int, ...], object]
-"""What is done, the value that it makes (-1: none), its operands, and what else it needs."""
+"""The operation, the value that it computes (-1: none), its operands, and further data."""
 
 
 def available(contract: bool, lanes: int = 1) -> bool:
-    """Whether this processor and system take such code."""
+    """Whether this processor and operating system support such code."""
     if jit.elf_machine() != 62 or not jit.has("avx") or not (jit.fuses() or not contract):
         return False
     return lanes in (1, 4) or (lanes == 8 and _registers() == 32)
@@ -73,12 +73,12 @@ def add_line(
     """Link the function `@name` of a graph to a module; returns how many blocks of lanes its `work` must hold.
 
     Args:
-        module: that calls it.
-        graph: what it computes.
+        module: the module that calls it.
+        graph: the operations.
         places: memory, and the element of it at which each input and then each output begins.
-        memories: how many there are: arguments, `work` is the next.
-        early: outputs that may be stored when a node is known; all others are stored at the end.
-        uniform: inputs that are one number for all lanes.
+        memories: number of memories, which are the arguments; `work` is the argument after them.
+        early: outputs that may be stored once a node is computed; all others are stored at the end.
+        uniform: inputs that have one number for all lanes.
         aligned: whether `work` is aligned for lanes.
     """
     W = module.lanes.W
@@ -97,25 +97,27 @@ def add_line(
 
 @functools.cache
 def _function(symbol: str) -> bytes:
-    """Machine code of a function in libm.py. It depends on no model: the cache keeps it for all."""
+    """Machine code of a function in libm.py. It does not depend on a model, so that all models share one
+    cache entry."""
     _, name, lanes = symbol.split(".")
     key = f"function {symbol}"
     if (found := cache.fetch(key)) is not None:
         return found[0]
     module = Module(int(lanes))
     libm.function(module, name, _OPERANDS.get(name, 1))
-    # the same bytes whatever the settings say: what links it from the cache and what is new must agree
+    # the same bytes with all settings: cached and new code that links it must agree
     code = jit.compile_ir(module.text().replace("define internal ", "define "), 1)
     cache.store(key, code, {})
     return code
 
 
 DATA = -1
-"""The memory of machine/data.py, whose address is no argument."""
+"""The memory of machine/data.py, whose address is not an argument."""
 
 
 def _has_four(lanes: int) -> bool:
-    """Whether code for so many lanes reads data that are there for each lane: no instruction spreads what it reads."""
+    """Whether code for this number of lanes needs a copy of its data for each lane, because no instruction
+    broadcasts what it reads."""
     return lanes == 4 and _registers() < 32
 
 
@@ -123,8 +125,8 @@ class _Lowered:
     """The steps of a graph.
 
     Attributes:
-        steps: in order.
-        constants: bits of each value that is one.
+        steps: the steps in order.
+        constants: bits of each value that is constant.
         homes: memory and place in bytes of each value that is an argument.
         spread: values that are arguments and the same in all lanes.
         count: of values.
@@ -184,7 +186,7 @@ class _Lowered:
             self._store(copies.get(k, k), argument, element)
 
     def _store(self, k: int, argument: int, element: int, stays: bool = False) -> None:
-        """stays: whether the value may be read there again."""
+        """Store an output. stays: whether the value may later be read from there."""
         memory, offset = self.places[len(self.places) - self.graph.results + argument]
         value = self._number(k) if k < len(self.graph.op) else k
         self.steps.append(("store", -1, (value,), (memory, (offset + element) * 8 * self.lanes, stays)))
@@ -207,7 +209,7 @@ class _Lowered:
         return to
 
     def _number(self, k: int) -> int:
-        """The value of a node, 0 or 1 of one that is true or false."""
+        """The value of a node as a number; truth values become 0 or 1."""
         if k not in self._masks or self.graph.op[k] not in TRUTHS:
             return k
         if k not in self._numbers:
@@ -274,13 +276,13 @@ class _Lowered:
         elif op == ca.OP_SIGN:
             one = put("or", put("and", a, constant(_SIGN)), constant(bits(1.0)))
             put("blend", put("cmp", a, constant(0), more=_EQUAL_OR_NOT), a, one, to=k)
-        else:  # fmin, fmax: a NaN yields to a number, the first of equals stays
+        else:  # fmin, fmax: a number wins over NaN, the first of two equals is kept
             order = (b, a) if op == ca.OP_FMIN else (a, b)
             best = put("blend", put("cmp", *order, more=_LESS), b, a)
             put("blend", put("cmp", a, a, more=_UNORDERED), b, best, to=k)
 
     def _symbol(self, name: str) -> str:
-        """What a function is called: for one state the C library has most of them."""
+        """The symbol of a function; for one state most of them are the C library's."""
         return f"condyle.{name}.{self.lanes}" if self.lanes > 1 or name in _WRITTEN else name
 
     def _sine(self, k: int, a: int, op: int) -> None:
@@ -290,7 +292,7 @@ class _Lowered:
         self._put("same", self._sines[a][op == ca.OP_COS], to=k)
 
     def _index(self, shape: int) -> int:
-        """Which leaf of trees of this shape is chosen, an integer."""
+        """The index of the chosen leaf in trees of this shape, an integer."""
         if shape not in self._indices:
             number = -1
 
@@ -355,7 +357,7 @@ _KNOWN = {
 
 
 def is_known(graph: Graph) -> bool:
-    """Whether every operation of a graph has code here."""
+    """Whether this module supports every operation of a graph."""
     return _KNOWN.issuperset(graph.op)
 
 
@@ -374,7 +376,7 @@ class _Allocator:
         self.data = any(memory == DATA for memory, _ in self.homes.values())
         self.code: list[bytes] = []
         self.size = 0
-        self.fixes: list[tuple[int, int, int]] = []  # where a distance to the pool is, its end, and to what
+        self.fixes: list[tuple[int, int, int]] = []  # places of distances to the pool, their ends, targets
         self.addresses: list[tuple[int, str]] = []
         self.pool: dict[bytes, int] = {}  # by their bits: 0.0 == -0.0
         self.held = bytearray()
@@ -384,9 +386,9 @@ class _Allocator:
             self.next[r] = -1  # never taken
         self.register: dict[int, int] = {}
         self.slots, self.free, self.slot = 0, list[int](), dict[int, int]()
-        self.more = 0  # a mask of the instruction that is written
+        self.more = 0  # mask bits of the instruction being written
         self.near = _NEAR if self.lanes == 1 or _registers() < 32 else 4 * _NEAR
-        self.left: list[int] = []  # places in `work` that are free from the next step on
+        self.left: list[int] = []  # places in `work` that become free with the next step
 
     def _kept_free(self) -> Sequence[int]:
         """Registers that hold no values."""
@@ -394,7 +396,7 @@ class _Allocator:
 
     @staticmethod
     def _without_names(lowered: _Lowered) -> list[Step]:
-        """Steps, where a value that is another one has its number."""
+        """The steps, in which copies of a value have the number of that value."""
         same: dict[int, int] = {}
         steps = []
         for word, to, operands, more in lowered.steps:
@@ -410,7 +412,7 @@ class _Allocator:
         self.size += len(code)
 
     def write(self) -> tuple[bytes, list[tuple[int, str]], int]:
-        """Code with its constants, where addresses go, and blocks of work."""
+        """The code with its constants, the places of addresses, and blocks of work."""
         steps, last = self.steps, dict[int, int]()
         later: list[tuple[int, ...]] = [()] * len(steps)
         for at in range(len(steps) - 1, -1, -1):
@@ -419,12 +421,12 @@ class _Allocator:
             for x in operands:
                 last[x] = at
         calls = any(step[0] == "call" for step in steps)
-        # after a call, what r10, r9 and r8 held is loaded again
+        # after a call, the contents of r10, r9 and r8 are loaded again
         order = [*x86.PRESERVED, 10, 9, 8] if calls else [*x86.ARGUMENTS, 10, *x86.PRESERVED]
         self.bases = order[: self.work + 1 + self.data]
         pushed = [g for g in self.bases if g in x86.PRESERVED]
-        self.frame = 8 if calls and len(pushed) % 2 == 0 else 0  # calls find the stack aligned
-        self.stack = self.frame + 8 * len(pushed) + 8  # where arguments on the stack begin
+        self.frame = 8 if calls and len(pushed) % 2 == 0 else 0  # the stack must be aligned at calls
+        self.stack = self.frame + 8 * len(pushed) + 8  # start of the arguments on the stack
         # memories whose addresses are in their registers
         self.known = set(range(min(6, self.work + 1)))
         for g in pushed:
@@ -448,7 +450,8 @@ class _Allocator:
         return self._joined(), self.addresses, self.slots
 
     def _base(self, memory: int) -> int:
-        """The general register that holds the address of a memory; rax, until the next one, where none is left."""
+        """The general register that holds the address of a memory; if none is left, rax, valid until the
+        next call of this method."""
         own = memory == DATA
         memory = self.work + 1 if own else memory
         g = self.bases[memory] if memory < len(self.bases) else 0
@@ -483,7 +486,7 @@ class _Allocator:
     # registers
 
     def _low(self, r: int, instead: int) -> int:
-        """Register r, or the one below sixteen that its value is copied to."""
+        """Register r, or a register below sixteen to which its value is copied."""
         if r < 16:
             return r
         self.emit(x86.registers("move", instead, 0, r))
@@ -502,7 +505,7 @@ class _Allocator:
             self.emit(x86.registers(word, d, v, m, self.lanes, self.more) + after)
 
     def _from_memory(self, word: str, d: int, v: int, x: int, after: bytes = b"", more: int = 0) -> None:
-        """d <- v word the value x, which is in memory."""
+        """d <- v word x, where the value x is in memory."""
         if word in x86.ALONE and self.lanes > 1:
             v = 0
         if (x in self.constants or x in self.spread) and self.lanes > 1:
@@ -519,18 +522,19 @@ class _Allocator:
         self.emit(x86.memory(word, d, v, self._base(memory), at, self.lanes, more) + after)
 
     def _from_pool(self, word: str, d: int, v: int, held: bytes, after: bytes = b"", more: int = 0) -> None:
-        """d <- v word numbers that are kept beside the code."""
+        """d <- v word numbers in the pool beside the code."""
         code = x86.memory(word, d, v, x86.RIP, 0, self.lanes, more) + after
         end = self.size + len(code)
         self.fixes.append((end - len(after) - 4, end, self._in_pool(held)))
         self.emit(code)
 
     def _folds(self, x: int, later: int) -> bool:
-        """Whether a value, needed again at a later step, is read in memory by the instruction that needs it."""
+        """Whether the instruction reads the value x from memory instead of loading it into a register,
+        given its next use."""
         return x not in self.register and later > self.near and not (x in self.spread and _registers() < 32)
 
     def _take(self, at: int) -> int:
-        """A register, that whose value is needed last."""
+        """A free register, or else the one whose value is needed last."""
         r = self.next.index(max(self.next))
         if (x := self.value[r]) >= 0:
             if x not in self.homes and x not in self.constants:
@@ -549,7 +553,7 @@ class _Allocator:
         self.emit(x86.memory("store", r, 0, self._base(self.work), 8 * self.lanes * slot, self.lanes))
 
     def _load(self, x: int, at: int) -> int:
-        """The register of a value, which stays there during step `at`."""
+        """The register of a value, in which it remains during step `at`."""
         r = self.register.get(x, -1)
         if r < 0:
             r = self._take(at)
@@ -560,7 +564,8 @@ class _Allocator:
         return r
 
     def _used(self, operands: tuple[int, ...], later: tuple[int, ...]) -> None:
-        """Operands are needed at these steps again; those that are not leave."""
+        """Note the steps at which operands are needed next, and release registers of those that are not
+        needed again."""
         for x, then in zip(operands, later):
             r = self.register.get(x, -1)
             if then == _NEVER:
@@ -573,9 +578,9 @@ class _Allocator:
                 self.next[r] = then
 
     def _give(self, x: int, r: int, at: int, last: Mapping[int, int]) -> None:
-        """Value x is in register r from now on. Its first use is not known to `last`, but is after this."""
+        """Record that value x is in register r from now on, with its next use."""
         self.value[r], self.register[x] = x, r
-        self.next[r] = last.get(x, _NEVER)  # of a value that is made once: its first use
+        self.next[r] = last.get(x, _NEVER)  # the first use of a value that is made once
         if self.next[r] == _NEVER:
             del self.register[x]
             self.value[r], self.next[r] = -1, _FREE
@@ -595,7 +600,7 @@ class _Allocator:
         self._used(xs, later)
         if folds:
             d = self._take(at)
-            # a register that is taken may be v: its value has been stored by then
+            # the register taken may be v, whose value has been stored by then
             self._from_memory(word, d, v, b, after, self.more)
         else:
             d = self._take(at)
@@ -604,7 +609,7 @@ class _Allocator:
 
     def _fma(self, word: str, to: int, xs: tuple[int, ...], extra: object, at: int, later, last) -> None:
         here = self.register
-        # the register that is overwritten: of an operand that is not needed again or comes from memory
+        # the overwritten register: that of an operand that is not needed again or comes from memory
         once = [k for k in (2, 0, 1) if xs.count(xs[k]) == 1]
         role = next((k for k in once if later[k] == _NEVER and xs[k] in here), -1)
         fresh, copied = False, False
@@ -613,7 +618,7 @@ class _Allocator:
             fresh, copied = role >= 0, role < 0
         role = 2 if copied else role
         others = [k for k in (0, 1, 2) if k != role]
-        # of the two others the second may be in memory
+        # the second of the two others may be in memory
         first, second = others
         if xs[first] not in here and (xs[second] in here or later[first] > later[second]):
             first, second = second, first
@@ -667,7 +672,7 @@ class _Allocator:
         m = self._load(xs[0], at)
         self.emit(x86.registers("integer", m, 0, 11))
         self._used(xs, later)
-        d = self._take(at)  # before the address: what it stores may need rax
+        d = self._take(at)  # before the address, since a store may need rax
         self.emit(x86.TABLE + bytes(4))
         self.fixes.append((self.size - 4, self.size, self._in_pool(struct.pack(f"<{len(extra)}d", *extra))))
         low = d if d < 16 else _LOW[0]
@@ -684,7 +689,8 @@ class _Allocator:
         self._used(xs, later)
 
     def _call(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
-        """Nothing stays in a register; arguments are in the first, and so are the results."""
+        """Call a function. Values that are still needed are saved; arguments and results are in the first
+        registers."""
         symbol, results = extra
         for r, x in enumerate(self.value):
             if x < 0:
@@ -706,26 +712,26 @@ class _Allocator:
 
 
 class _WithMasks(_Allocator):
-    """The same for lanes of AVX-512: what is true or false is in a mask, one of seven."""
+    """The same for lanes of AVX-512, where truth values are in seven masks."""
 
     def __init__(self, lowered: _Lowered, memories: int, align: bool) -> None:
         super().__init__(lowered, memories, align)
         self._join_masks()
         self.mask: dict[int, int] = {}  # by value
-        self.mask_value, self.mask_next = [-1] * 8, [-1, *[_FREE] * 7]  # the first cannot be asked for
+        self.mask_value, self.mask_next = [-1] * 8, [-1, *[_FREE] * 7]  # the first mask cannot be used
 
     def _kept_free(self) -> Sequence[int]:
         return ()
 
     def _join_masks(self) -> None:
-        """An instruction leaves zero, or what was there, in lanes that are not in a mask: a number that is kept by
-        a mask, or taken from another where the mask says so, needs none of its own. What is read later for that
-        must not have been overwritten by then."""
+        """Join masking with the instruction before it. An instruction can leave zero, or the old value, in
+        lanes outside of a mask, so that a selection by a mask needs no instruction of its own. Operands
+        that are then read later must not have been overwritten by that time."""
         steps: list[Step | None] = [*self.steps]
         stored = {more[:2]: at for at, (word, _, _, more) in enumerate(self.steps) if word == "store"}  # type: ignore[index]
 
         def waits(operands: tuple[int, ...], first: int, last: int) -> bool:
-            """Whether operands of one step can be read at a later one."""
+            """Whether operands of one step can be read at a later step."""
             return not any(first < stored.get(self.homes.get(x), -1) < last for x in operands)
 
         uses = collections.Counter(x for _, _, operands, _ in self.steps for x in operands)
@@ -752,7 +758,7 @@ class _WithMasks(_Allocator):
                     steps[at] = None
         self.steps = [step for step in steps if step is not None]
 
-    # masks, as registers of numbers above
+    # masks, in the same way as registers of numbers above
 
     def _take_mask(self) -> int:
         r = self.mask_next.index(max(self.mask_next))
@@ -793,7 +799,7 @@ class _WithMasks(_Allocator):
                 self.mask_next[r] = then
 
     def _new_mask(self, x: int, last: Mapping[int, int]) -> int:
-        """The mask of a value that is made now."""
+        """A mask for a new value."""
         r = self._take_mask()
         self.mask_value[r], self.mask_next[r] = -1, _FREE
         if x in last:
@@ -833,7 +839,7 @@ class _WithMasks(_Allocator):
         self._masks_used(xs[-1:], later[-1:])
 
     def _less(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
-        """x - (mask ? y : 0)"""
+        """x - (mask ? y : 0)."""
         (x, y, _), more = xs, self._load_mask(xs[2])
         v = self._load(x, at)
         folds = y != x and self._folds(y, later[1] - at)
@@ -897,7 +903,7 @@ class _WithMasks(_Allocator):
         self._give(to, d, at, last)
 
     def _call(self, word: str, to: int, xs: tuple[int, ...], extra, at: int, later, last) -> None:
-        """No mask stays in its register either."""
+        """Call a function. Masks are saved too."""
         for r, x in enumerate(self.mask_value):
             if x >= 0:
                 self._keep_mask(x, r)

@@ -4,7 +4,7 @@ conditions share the index.
 A spline with few points, as an expression, chooses each of its coefficients by a tree of if_else over
 constants. C such trees with n leaves and the same conditions are C (n - 1) selections; here they are n - 1
 for the index, and C tables. Where lanes cannot read a table at once (no processor but those with AVX-512
-permutes a register by the numbers in another) selections stay.
+permutes a register by the numbers in another) the selections remain.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ import casadi as ca
 from condyle.records import dataclass
 
 FEWEST, MOST = 5, 16
-"""Leaves of a tree that becomes a table: for fewer selections are as quick, and two registers of eight lanes
-hold sixteen."""
+"""Number of leaves of a tree that becomes a table. With fewer leaves selections are as fast, and two
+registers of eight lanes hold sixteen."""
 
 Branch = tuple[int, int, int]
 """A condition's node, and the shapes of the two sides; LEAF is a constant."""
@@ -27,7 +27,7 @@ LEAF = 0
 
 @dataclass(frozen=True)
 class Selection:
-    """A constant chosen by conditions: leaves[i], where i is the index that trees of this shape share."""
+    """A constant chosen by conditions: leaves[i], where trees of this shape share the index i."""
 
     shape: int
     leaves: tuple[float, ...]
@@ -37,8 +37,8 @@ class Selections:
     """The trees of choices over constants in a graph.
 
     Attributes:
-        at: the tree that each node is the root of.
-        shapes: the branch that each shape is; the first is LEAF.
+        at: the tree of each node that is a root.
+        shapes: the branch of each shape; the first is LEAF.
     """
 
     def __init__(
@@ -86,7 +86,7 @@ class Selections:
         return found
 
     def keep_shared(self, uses: Sequence[int]) -> bool:
-        """Forget trees whose index no other that is used shares; whether there were any."""
+        """Forget trees whose index no other used tree shares; returns whether there were any."""
         count = Counter(tree.shape for k, tree in self.at.items() if uses[k])
         alone = [k for k, tree in self.at.items() if count[tree.shape] == 1]
         for k in alone:

@@ -1,8 +1,8 @@
-"""Machine code of one x86-64 instruction: doubles in registers 0 to 15 (AVX, FMA) or to 31 (AVX-512), one in
-the lower half of each, or four or eight side by side.
+"""Machine code of single x86-64 instructions on doubles in registers 0 to 15 (AVX, FMA) or 0 to 31
+(AVX-512): one double in the lower half of each, or four or eight side by side.
 
-Intel's manual, volume 2: a VEX prefix, or EVEX where there are eight, where a register is above the first sixteen,
-or where a mask or a number for all lanes takes part; an opcode, a ModRM byte, perhaps a displacement, perhaps a byte.
+From Intel's manual, volume 2: a VEX prefix, or an EVEX prefix for eight lanes, registers above the first
+sixteen, masks and broadcasts; then an opcode, a ModRM byte, an optional displacement and an optional byte.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from functools import cache
 
 RIP = -1
-"""A base that means: from the end of the instruction on."""
+"""A base that means the end of the instruction."""
 ARGUMENTS = (7, 6, 2, 1, 8, 9)
 """General registers that hold the first arguments of a function: rdi, rsi, rdx, rcx, r8, r9."""
 PRESERVED = (3, 5, 12, 13, 14, 15)
-"""Those that a function gives back as it found them: rbx, rbp, r12 to r15."""
+"""Registers that a function must preserve: rbx, rbp, r12 to r15."""
 
 # prefix pp, opcode map, W, opcode
 _SAME = {
@@ -49,19 +49,20 @@ _MANY = {
     "round": (1, 3, 0, 0x09),
     **{word: (1, 2, 1, code[3] - 1) for word, code in _ONE.items() if code[1] == 2},
     "spread": (1, 2, 0, 0x19),  # a number for all lanes
-    "test": (1, 1, 0, 0xC2),  # a mask: d is its number
-    "choose": (1, 2, 1, 0x65),  # by a mask
+    "test": (1, 1, 0, 0xC2),  # result is the mask with number d
+    "choose": (1, 2, 1, 0x65),  # selection by a mask
     "pick": (1, 2, 1, 0x16),  # the lanes of m by the numbers in v
-    "pick2": (1, 2, 1, 0x7F),  # those of d and then of m
+    "pick2": (1, 2, 1, 0x7F),  # the lanes of d and m
 }
-_LONG = "test", "choose", "pick", "pick2"  # those that only AVX-512 has
+_LONG = "test", "choose", "pick", "pick2"  # only in AVX-512
 ALONE = "sqrt", "round"
-"""Instructions that work on one operand; for one number they take what they leave alone from another."""
+"""Instructions with one operand; for a single number they copy the other bits from a second register."""
 
 
 @cache
 def _head(word: str, d: int, v: int, high: int, lanes: int) -> bytes:
-    """Prefix and opcode: register d, further source v, and whether the other one is above the first eight."""
+    """VEX prefix and opcode for register d and second source v; `high`: whether the other operand is above
+    the first eight registers."""
     pp, map, W, opcode = (_MANY if lanes > 1 else _ONE)[word]
     r, tail = (d < 8) << 7, (~v & 15) << 3 | (lanes > 1) << 2 | pp
     if map == 1 and not W and not high:
@@ -71,8 +72,8 @@ def _head(word: str, d: int, v: int, high: int, lanes: int) -> bytes:
 
 @cache
 def _long_head(word: str, d: int, v: int, m: int, lanes: int, more: int) -> bytes:
-    """The same for registers up to 31. more: the bits of a mask, of zeros where it is not set, of a number for all
-    lanes."""
+    """The same with an EVEX prefix, for registers up to 31. `more` has the bits of a mask, of zeroing
+    outside of it, and of broadcasting."""
     pp, map, _, opcode = (_MANY if lanes > 1 else _ONE)[word]
     bits = (not d & 8) << 7 | (not m & 16) << 6 | (not m & 8) << 5 | (not d & 16) << 4
     last = more | (lanes == 8) << 6 | (lanes == 4) << 5 | (v < 16) << 3
@@ -82,18 +83,18 @@ def _long_head(word: str, d: int, v: int, m: int, lanes: int, more: int) -> byte
 ONLY_LOW = "cmp", "blend"
 """Instructions for the first sixteen registers only."""
 ZERO, ALL = 0x80, 0x10
-"""Bits of an instruction with a mask (1 to 7): lanes that are not in it become zero; and of one whose number in
-memory is the same for all lanes."""
+"""Bits of `more`, beside the mask (1 to 7): lanes outside of the mask become zero; the number in memory is
+broadcast to all lanes."""
 
 
 def _is_short(word: str, lanes: int, more: int) -> bool:
-    """Whether there is a VEX prefix for it, if registers allow."""
+    """Whether a VEX prefix suffices, apart from the registers."""
     return lanes < 8 and not more and word not in _LONG
 
 
 @cache
 def registers(word: str, d: int, v: int, m: int, lanes: int = 1, more: int = 0) -> bytes:
-    """d <- v word m; v is 0 where there is none."""
+    """d <- v word m; v is 0 for instructions without it."""
     short = max(d, v, m) < 16 and _is_short(word, lanes, more)
     head = _head(word, d, v, m > 7, lanes) if short else _long_head(word, d, v, m, lanes, more)
     return head + bytes((0xC0 | (d & 7) << 3 | m & 7,))
@@ -107,13 +108,14 @@ def _to_memory(word: str, d: int, v: int, base: int, mode: int, lanes: int, more
 
 
 def memory(word: str, d: int, v: int, base: int, at: int, lanes: int = 1, more: int = 0) -> bytes:
-    """The same with numbers in memory, `at` bytes after a base; from RIP on, the last four bytes are `at`."""
+    """The same with m in memory, `at` bytes after a base register; relative to RIP, the last four bytes are
+    `at`."""
     if base == RIP:
         return _to_memory(word, d, v, 5, 0, lanes, more) + at.to_bytes(4, "little", signed=True)
-    index = b"\x24" if base == 12 else b""  # r12 is encoded with an index byte that says: none
+    index = b"\x24" if base == 12 else b""  # r12 needs an index byte, which says that there is no index
     if max(d, v) < 16 and _is_short(word, lanes, more):
         near = at
-    else:  # EVEX counts what it reads
+    else:  # EVEX counts in units of the size that it reads
         size = 8 if more & ALL or word == "spread" else 8 * lanes
         near = at // size if at % size == 0 else 1 << 10
     if -128 <= near < 128:
@@ -123,52 +125,53 @@ def memory(word: str, d: int, v: int, base: int, at: int, lanes: int = 1, more: 
     return _to_memory(word, d, v, base, 0x80, lanes, more) + index + at.to_bytes(4, "little", signed=True)
 
 
-# masks: k1 to k7, a bit for each lane
+# masks: k1 to k7, with a bit for each lane
 
 
 @cache
 def masks(word: str, d: int, v: int, m: int) -> bytes:
-    """d <- v word m, of masks; "not" has no v."""
+    """d <- v word m for masks; "not" has no v."""
     if word == "not":
         return bytes((0xC5, 0xF9, 0x44, 0xC0 | d << 3 | m))
     return bytes((0xC5, (~v & 15) << 3 | 0x80 | 5, {"and": 0x41, "or": 0x45}[word], 0xC0 | d << 3 | m))
 
 
 def mask_memory(d: int, base: int, at: int, load: bool) -> bytes:
-    """A mask from memory, or to it."""
+    """Load a mask from memory, or store it."""
     head = bytes((0xC4, 0xC1 | (base < 8) << 5, 0x79, 0x90 if load else 0x91, 0x80 | d << 3 | base & 7))
     return head + (b"\x24" if base == 12 else b"") + at.to_bytes(4, "little", signed=True)
 
 
 def grow_stack(size: int) -> bytes:
-    """Make room on the stack [bytes], or give it back."""
+    """Grow the stack by `size` bytes, or shrink it if negative."""
     moved = bytes((0x48, 0x81, 0xEC if size > 0 else 0xC4)) + abs(size).to_bytes(4, "little")
     return moved if size else b""
 
 
 def push(g: int) -> bytes:
-    """A general register to the stack."""
+    """Push a general register."""
     return (b"\x41" if g > 7 else b"") + bytes((0x50 | g & 7,))
 
 
 def pop(g: int) -> bytes:
-    """A general register from the stack."""
+    """Pop a general register."""
     return (b"\x41" if g > 7 else b"") + bytes((0x58 | g & 7,))
 
 
 RETURN = b"\xc3"
 UPPER_ZERO = b"\xc5\xf8\x77"
-"""What follows may use the lower halves of registers alone, and does not wait for the upper ones."""
+"""Clears the upper halves of registers, so that later code that uses only the lower halves does not wait
+for them."""
 
 
 def align(g: int) -> bytes:
-    """A general register, up to the next multiple of 64."""
+    """Round a general register up to a multiple of 64."""
     head = 0x48 | (g > 7)
     return bytes((head, 0x83, 0xC0 | g & 7, 63, head, 0x83, 0xE0 | g & 7, 0xC0))
 
 
 def from_stack(g: int, at: int) -> bytes:
-    """A general register from the stack, `at` bytes above its end."""
+    """Load a general register from the stack, `at` bytes above its end."""
     return bytes((0x48 | (g > 7) << 2, 0x8B, 0x84 | (g & 7) << 3, 0x24)) + at.to_bytes(4, "little")
 
 
@@ -177,15 +180,15 @@ def copy(g: int, h: int) -> bytes:
     return bytes((0x48 | (h > 7) << 2 | (g > 7), 0x89, 0xC0 | (h & 7) << 3 | g & 7))
 
 
-CALL = b"\xff\xd0"  # of the function at rax, whose address is before it
+CALL = b"\xff\xd0"  # call the function at rax, whose address is loaded before
 
 
 def address(g: int) -> bytes:
-    """A general register <- the eight bytes that follow."""
+    """Load the eight bytes that follow into a general register."""
     return bytes((0x48 | (g > 7), 0xB8 | g & 7))
 
 
-TABLE = b"\x48\x8d\x05"  # rax <- what is as far from here as the four bytes that follow say
+TABLE = b"\x48\x8d\x05"  # rax <- address relative to here; the four bytes that follow are the distance
 
 
 def from_table(d: int) -> bytes:

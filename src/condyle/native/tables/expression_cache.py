@@ -13,14 +13,15 @@ from condyle.native.tables.lookup import lookup_context
 T = TypeVar("T")
 _MOST = 32
 _held: dict[str, Any] = {}
-"""The last ones that this process has used, by key."""
+"""The functions last used in this process, by key."""
 
 
 def cached(key: str, make: Callable[[], T]) -> T:
-    """The cached functions of a key, or nodes that hold some; else the result of `make`, which is then cached.
+    """The cached functions of a key, or cached nodes with functions; else the result of `make`, which is
+    then cached.
 
     Args:
-        key: text that determines it.
+        key: text that determines the functions.
         make: traces them.
     """
     key = f"expressions\n{key}"

@@ -12,20 +12,21 @@ from condyle.native.ir.values import POINTER
 from condyle.native.machine import cache
 
 _compiled: dict[str, tuple[bytes, dict[str, Any]]] = {}
-"""The last ones compiled in this process, reused by the next model if the disk cache is off."""
+"""The sources last compiled in this process; the next model uses them again if the disk cache is off."""
 _MOST = 32
 
 
 def link_source(
     module: Module, name: str, text: str, write: Callable[[Module, str], int], lanes: int = 0
 ) -> str:
-    """Link `void @symbol(ptr index, ptr row, ptr work)`, once to a module; returns the symbol. Known machine
-    code is used again; else write(module of its own, symbol) defines it, and returns the blocks of `work`.
+    """Link `void @symbol(ptr index, ptr row, ptr work)`, once to a module; returns the symbol. Machine code
+    from the cache is used if possible; else write(new module, symbol) defines the function and returns the
+    blocks of `work`.
 
     Args:
-        name: begins the symbol.
-        text: what determines it, the same in every process.
-        lanes: of its own module; those of `module` by default.
+        name: prefix of the symbol.
+        text: determines the source, the same in every process.
+        lanes: lanes of the new module; those of `module` by default.
     """
 
     def link(symbol: str) -> int:

@@ -4,8 +4,8 @@
 `row = look_up(table, index)` gives fresh symbols for use in SX expressions. Their meaning is stored in the
 *context* of the trace that created them (`lookup_context`), and discarded with it: traces may be nested, and
 run in several threads. `Closure` is a function of expressions with look-ups (and with symbols from outside,
-such as parameters) that can be called again on other arguments. `Staged` (staged.py) combines kernels that
-compute indices, look-ups, and the kernel that uses the rows. A derivative takes rows as constants.
+such as parameters) that can be called on other arguments. `Staged` (staged.py) combines kernels that
+compute indices, look-ups, and the kernel that uses the rows. Derivatives treat rows as constants.
 """
 
 from __future__ import annotations
@@ -29,10 +29,11 @@ if TYPE_CHECKING:
 
 
 class RowSource(Protocol):
-    """What a row comes from: a LookupTable, a ConstantRow, a Solver or a search. Two of equal `text` are the same.
+    """The source of a row: a LookupTable, a ConstantRow, a Solver or a search. Two sources with equal
+    `text` are the same.
 
     Attributes:
-        name: says where in a stage it is: solvers after tables, by their names.
+        name: determines the order in a stage: solvers after tables, sorted by name.
         needs: size of the index.
         width: size of the row.
     """
@@ -55,8 +56,8 @@ class RowSource(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """row = table[index]: symbols that stand for the row, and the expression of the index: of a table one
-    number (rounded down, kept in range), of a solver a column."""
+    """row = table[index]: symbols for the row, and the expression of the index: one number for a table
+    (rounded down, clipped to its range), a column for a solver."""
 
     table: RowSource
     index: ca.SX
@@ -64,17 +65,17 @@ class Lookup:
 
 
 Context = tuple[dict[int, Lookup], ...]
-"""Look-ups by the symbols of their rows: those of a trace, and those of the traces around it."""
+"""Look-ups of a trace and of the traces around it, by the symbols of their rows."""
 _context: ContextVar[Context] = ContextVar("lookups", default=({},))
 
 
 @contextmanager
 def lookup_context(context: Context | None = None) -> Iterator[None]:
-    """A trace: look-ups made inside are known inside, also to traces within it, and forgotten at its end. What
-    is made outside of all traces, such as a curve of a Parameter, is known everywhere.
+    """A trace: look-ups made inside are known inside, also to nested traces, and forgotten at its end.
+    Look-ups made outside of all traces, such as a curve of a Parameter, are known everywhere.
 
     Args:
-        context: of a trace that was begun before, as `current_context` gave it, to go on with it.
+        context: the context of an earlier trace, from `current_context`, to continue that trace.
     """
     token = _context.set(({}, *_context.get()) if context is None else context)
     try:
@@ -84,12 +85,12 @@ def lookup_context(context: Context | None = None) -> Iterator[None]:
 
 
 def current_context() -> Context:
-    """What expressions that are used later, outside of their trace, need to be kept with."""
+    """The context of the current trace. Expressions that are used later, outside of their trace, need it."""
     return _context.get()
 
 
 def bind_row(table: RowSource, index: SX, row: SX) -> None:
-    """Let symbols be the row of a table at an index."""
+    """Record that some symbols are the row of a table at an index."""
     lookup = Lookup(table, index, row)
     _context.get()[0].update((symbol.element_hash(), lookup) for symbol in ca.vertsplit(row))
 
@@ -110,16 +111,16 @@ def look_up(table: RowSource, index: SX = NO_INDEX) -> SX:
 
 
 def stop_gradient(x: SX) -> SX:
-    """The same numbers without derivatives."""
+    """x with zero derivatives."""
     return look_up(StopGradient(x.numel()), x)
 
 
 def restore_gradient(outputs: Sequence[SX]) -> list[SX]:
-    """Expressions that will not be differentiated, with x in the place of stop_gradient(x): of
-    x - stop_gradient(x), and of all that it is a factor of, nothing is left."""
+    """Replace stop_gradient(x) by x in expressions that will not be differentiated. Terms with a factor x -
+    stop_gradient(x) thus vanish."""
     outputs = list(outputs)
     stopped = [x for x in lookups_in(outputs) if isinstance(x.table, StopGradient)]
-    while stopped:  # again while an index holds another one
+    while stopped:  # repeat while an index contains another one
         outputs = ca.substitute(outputs, [x.row for x in stopped], [x.index for x in stopped])
         left = _hashes(ca.veccat(*outputs))
         stopped = [x for x in stopped if not left.isdisjoint(_hashes(x.row))]
@@ -127,22 +128,22 @@ def restore_gradient(outputs: Sequence[SX]) -> list[SX]:
 
 
 def has_stopped_gradient(outputs: Sequence[SX]) -> bool:
-    """Whether expressions hold numbers whose derivatives are stopped."""
+    """Whether expressions contain a stop_gradient."""
     return any(isinstance(lookup.table, StopGradient) for lookup in lookups_in(outputs))
 
 
 def look_up_with_slopes(values: RowSource, slopes: RowSource, p: SX, columns: Sequence[int]) -> SX:
-    """The row y of a source at p with the first derivatives that another one gives.
+    """The row y of a source at p, with first derivatives from another source.
 
         y + J (p - stop_gradient(p))                                                                       (1)
 
-    has the value y and the slope J. Where it is not differentiated, J is not computed: `restore_gradient`.
+    has the value y and the slope J. If it is not differentiated, J is not computed (`restore_gradient`).
 
     Args:
         values: p -> y.
         slopes: p -> J, column by column.
         p: expressions, shape (needs,).
-        columns: elements of p that J has columns for; by all others there is no derivative.
+        columns: elements of p for which J has columns; derivatives by all others are zero.
     """
     y, some = look_up(values, p), list(columns)
     if not some:
@@ -175,9 +176,9 @@ def _hashes(x: SX) -> set[int]:
 
 
 def merge_lookups(outputs: Sequence[SX]) -> tuple[list[SX], list[Lookup]]:
-    """Expressions and all their look-ups, of which those of equal tables at equal indices are one, and those
-    of different tables at equal indices are one of a wider table: six splines through the same points find
-    their interval once."""
+    """Expressions and all their look-ups, merged: look-ups of equal tables at equal indices become one, and
+    those of different tables at equal indices become one look-up of a wider table: six splines through the
+    same points find their interval once."""
     outputs, lookups = list(outputs), lookups_in(outputs)
     old, new = ca.SX(0, 1), ca.SX(0, 1)  # symbols of rows that are not needed
     found: list[Lookup] = []
@@ -205,7 +206,7 @@ def merge_lookups(outputs: Sequence[SX]) -> tuple[list[SX], list[Lookup]]:
 
 
 def lookup_levels(lookups: Sequence[Lookup]) -> list[list[Lookup]]:
-    """Those whose indices need no look-up, those that need only these, and so on."""
+    """Look-ups by level: those whose indices need no look-up, then those that need only these, and so on."""
     depth: dict[int, int] = {}
     levels: list[list[Lookup]] = []
     number = {key: id(lookup) for lookup in lookups for key in _hashes(lookup.row)}
@@ -218,7 +219,7 @@ def lookup_levels(lookups: Sequence[Lookup]) -> list[list[Lookup]]:
 
 
 def _side_by_side(lookups: Sequence[Lookup]) -> Lookup:
-    """One look-up of a table that has the rows of several side by side."""
+    """One look-up of a table that has the rows of several tables side by side."""
     if len(lookups) == 1:
         return lookups[0]
     rows = np.hstack([lookup.table.rows for lookup in lookups])  # type: ignore[attr-defined]
@@ -232,10 +233,10 @@ class Closure:
     look-ups of its own.
 
     Args:
-        shared: compute equal subexpressions once; finding them takes longer than all else here.
+        shared: compute equal subexpressions once; finding them takes longer than the rest.
 
     Attributes:
-        outside: symbols beside the inputs and rows, passed on as they are, shape (n,).
+        outside: symbols besides the inputs and rows, passed on unchanged, shape (n,).
         function: inputs, outside, rows of all look-ups -> outputs, indices of all look-ups.
     """
 
@@ -253,7 +254,7 @@ class Closure:
     def from_function(
         cls, function: ca.Function, n: int, outside: SX, tables: Sequence[RowSource]
     ) -> Closure:
-        """A closure whose function is made already."""
+        """A closure over an existing function."""
         closure = cls.__new__(cls)
         closure.function, closure.n, closure.outside, closure.tables = function, n, outside, list(tables)
         return closure
@@ -271,7 +272,7 @@ class Closure:
         return out[: self.n]
 
     def at(self, *numbers: Any, outside: Any = ()) -> list[np.ndarray]:
-        """Outputs at numbers."""
+        """Outputs as numbers, at numeric arguments."""
         rows = [np.zeros(table.width) for table in self.tables]
         given = [*numbers, ca.DM(np.array(outside, dtype=float))]
         for k, table in enumerate(self.tables):

@@ -1,5 +1,5 @@
-"""Where rows in expressions come from without a computation: tables of constants, with the machine code that
-reads a row per lane; constants; and numbers whose derivatives are stopped."""
+"""Sources of rows that need no computation: tables of constants, with machine code that reads a row per
+lane; constants; and numbers whose derivatives are stopped."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from condyle.records import dataclass
 
 
 class _Stored:
-    """A row that costs no operations. Subclasses say how their machine code is called and write it."""
+    """A row that costs no operations. Subclasses name their machine code and write it."""
 
     name = ""
     _symbol: str
@@ -34,8 +34,8 @@ class _Stored:
 
 @dataclass(frozen=True, eq=False)
 class LookupTable(_Stored):
-    """Constant rows, shape (rows, size). The second column of a ladder holds numbers that an argument is
-    compared with."""
+    """Constant rows, shape (rows, size). The second column of a ladder has numbers with which an argument
+    is compared."""
 
     rows: np.ndarray
     ladder: bool = False
@@ -68,7 +68,7 @@ class LookupTable(_Stored):
         L, (count, size) = module.lanes, self.rows.shape
         last = float(count - 1)
         stride = size + (-size % _LINE)
-        if stride > 1.125 * size:  # else rows begin on a line of memory
+        if stride > 1.125 * size:  # else rows begin on a cache line
             stride = size
         with module.function(symbol, [POINTER] * 3) as b:
             index, row, _ = b.arguments
@@ -92,8 +92,8 @@ class LookupTable(_Stored):
 
 @dataclass(frozen=True, eq=False)
 class ConstantRow(_Stored):
-    """Constants that expressions take like a row, without an index: a `Closure` can be called again with
-    others."""
+    """Constants that expressions use like a row, without an index, so that a `Closure` can be called with
+    other constants."""
 
     values: tuple[float, ...]
 
@@ -125,7 +125,7 @@ class StopGradient(_Stored):
     """A row that equals its index and has no derivatives: see `stop_gradient` in lookup.py.
 
     Args:
-        needs: how many numbers.
+        needs: number of elements.
     """
 
     needs: int
@@ -154,20 +154,21 @@ class StopGradient(_Stored):
         return index
 
 
-_LINE = 8  # doubles that memory moves at once
-_CHUNK = 4  # doubles that are copied at once
+_LINE = 8  # doubles in a cache line
+_CHUNK = 4  # doubles copied at once
 
 
 def _chunks(size: int, most: int) -> list[tuple[int, int]]:
-    """Where to begin with n numbers at a time, n a power of two up to `most`: the last n overlap others."""
+    """Where chunks of n numbers begin, n a power of two up to `most`; the last chunk may overlap the one
+    before."""
     n = min(most, 1 << (size.bit_length() - 1))
     starts = [*range(0, size - n + 1, n), *([size - n] if size % n else [])]
     return [(start, n) for start in starts]
 
 
 def _write_columns(b: Builder, rows: list[Value], size: int, out: Value) -> None:
-    """Numbers of one row per lane, transposed: those that lie side by side are loaded together, n at a time.
-    (The instruction that gathers loads them one by one: 1.3 times as long for a curve with rows of 46.)"""
+    """Write the numbers of one row per lane, transposed. Adjacent numbers are loaded together, n at a time.
+    (The gather instruction loads them one by one: 1.3 times as long for a curve with rows of 46.)"""
     W = b.lanes.W
     for start, n in _chunks(size, W):
         rounds = [n >> k for k in range(1, n.bit_length())]
@@ -178,7 +179,7 @@ def _write_columns(b: Builder, rows: list[Value], size: int, out: Value) -> None
 
 
 def _joined(b: Builder, parts: Sequence[Value]) -> Value:
-    """Their elements side by side."""
+    """The elements of all parts side by side, as one vector."""
     values = list(parts)
     if values[0].type == DOUBLE:
         return b.vector(values)

@@ -1,8 +1,8 @@
-"""Stages that reuse values of earlier ones: poses and lengths of paths are needed to look up curves, to solve
-for fibers, and for the results.
+"""Stages that reuse values of earlier stages: poses and lengths of paths are needed to look up curves, to
+solve for fibers, and for the results.
 
 Each stage of a Staged is a function of the arguments and of the rows so far. A value that some stage has
-computed and a later one needs is computed once: the first stores it, all others load it.
+computed and a later one needs is computed once: the first stage stores it, the others load it.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ _AGAIN = frozenset(
 
 
 def reuse_values(functions: Sequence[ca.Function]) -> tuple[list[ca.Function], list[int]]:
-    """Functions that run in turn on the same arguments, the last one which keeps none.
+    """Let functions that run in turn on the same arguments store values for later ones.
 
     Args:
-        functions: x_0, x_1, .. -> results; all of the same arguments. What an argument holds does not change
-            once some function has read it.
+        functions: x_0, x_1, .. -> results; all of the same arguments. An argument does not change once some
+            function has read it.
 
     Returns:
-        x_0, x_1, .., reused -> results, new; how many new ones there are of each. The new ones of all lie
-        below each other in `reused`; the last function has none and gives its results alone.
+        functions x_0, x_1, .., reused -> results, new; and the number of new values of each. `reused` holds
+        the new values of all functions, one after the other; the last function has none and returns its
+        results only.
     """
     nodes, first, outputs = _numbered(functions)
     needed = [_needed(nodes, first, stage, results) for stage, results in enumerate(outputs)]
@@ -48,8 +49,8 @@ Nodes = list[tuple[int, int, int, float]]
 
 
 def _numbered(functions: Sequence[ca.Function]) -> tuple[Nodes, list[int], list[list[tuple[int, int, int]]]]:
-    """Values of all functions, each once: operation, operands, constant; the first function that has it;
-    and the results of each function."""
+    """Values of all functions, each listed once: operation, operands, constant; the first function that has
+    it; and the results of each function."""
     known: dict[tuple[int, int, int, float | str], int] = {}
     nodes: Nodes = []
     first: list[int] = []
@@ -74,7 +75,7 @@ def _numbered(functions: Sequence[ca.Function]) -> tuple[Nodes, list[int], list[
 def _needed(
     nodes: Nodes, first: list[int], stage: int, results: list[tuple[int, int, int]]
 ) -> tuple[list[int], set[int]]:
-    """What a stage computes, operands first, and what it loads."""
+    """The values that a stage computes, operands first, and those that it loads."""
     computed: set[int] = set()
     loaded: set[int] = set()
     todo = [node for node, _, _ in results]

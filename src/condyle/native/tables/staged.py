@@ -2,8 +2,8 @@
 
 Rows of one source at several indices are computed one after the other or, for a solver and one state, side by
 side in SIMD lanes: the fibers of eighteen muscles of one kind take three runs of the solver, not eighteen.
-Indices that are inputs as they are, if there are many, are copied by a loop over a table: as a straight line
-a matrix of twenty rows would be a thousand instructions, all loaded before the first is stored.
+If many indices are unchanged inputs, a loop over a table copies them: as a straight line a matrix of twenty
+rows would be a thousand instructions, all loaded before the first is stored.
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ from condyle.native.tables.reuse import reuse_values
 from condyle.records import dataclass
 
 MANY = 200
-"""Indices that are inputs as they are, from which on a loop copies them."""
+"""If at least this many indices are unchanged inputs, a loop copies them."""
 
 _SOLVED = 10
-"""Functions that CasADi's evaluator runs for a row that a solver finds."""
+"""Number of functions that CasADi's evaluator runs for a row of a solver."""
 
 
 class Staged:
-    """Expressions with look-ups as stages: indices, rows, ..., outputs. What NativeFunction compiles beside
-    plain Functions.
+    """Expressions with look-ups as stages: indices, rows, ..., outputs. NativeFunction compiles it like a
+    plain Function.
 
     Args:
-        derived: whether `main` will be differentiated: stopped derivatives remain stopped.
+        derived: whether `main` will be differentiated; stopped derivatives then remain stopped.
     """
 
     def __init__(self, name: str, inputs: Sequence[SX], outputs: Sequence[SX], derived: bool = False) -> None:
@@ -83,12 +83,12 @@ class Staged:
 
     @property
     def looked_up(self) -> Stages:
-        """What comes before the last kernel."""
+        """The stages before the last kernel."""
         return Stages(self.name, self.inputs, self.row_size, self.stages)
 
     @cached_property
     def shared(self) -> tuple[Stages, ca.Function]:
-        """The same with values that are computed once (reuse.py): inputs -> rows, reused, and inputs, rows,
+        """The same with shared values computed once (reuse.py): inputs -> rows, reused, and inputs, rows,
         reused -> outputs."""
         made, sizes = reuse_values([*(f for f, _, _ in self.stages), self.main])
         stages = [(f, tables, start) for f, (_, tables, start) in zip(made, self.stages, strict=False)]
@@ -96,7 +96,7 @@ class Staged:
 
     @cached_property
     def text(self) -> str:
-        """What determines it, the same in every process."""
+        """Text that determines the function, the same in every process."""
         parts = [
             self.main.serialize(),
             *(f.serialize() for f, _, _ in self.stages),
@@ -133,11 +133,11 @@ class Stages:
     """inputs -> all rows, one after the other: kernels that compute indices, each followed by its look-ups.
 
     Args:
-        inputs: their sizes.
-        size: of all rows together.
-        stages: (inputs, rows) -> indices; what these belong to; where the first of their rows begins.
-        reused: how many values each stage keeps for later ones (reuse.py); then (inputs, rows, reused) ->
-            indices, new ones.
+        inputs: sizes of the inputs.
+        size: size of all rows together.
+        stages: (inputs, rows) -> indices; the source of each index; where the first of their rows begins.
+        reused: number of values that each stage stores for later ones (reuse.py); the functions of stages
+            are then (inputs, rows, reused) -> indices, new values.
     """
 
     name: str
@@ -201,8 +201,8 @@ class Stages:
 def build_function(
     name: str, inputs: Sequence[SX], outputs: Sequence[SX], derived: bool = False
 ) -> ca.Function | Staged:
-    """The expressions as NativeFunction takes them: a plain Function where nothing is looked up. `derived`:
-    see Staged."""
+    """The expressions as a function for NativeFunction: a plain Function if there are no look-ups, else a
+    Staged. `derived`: see Staged."""
     outputs = [ca.densify(y) for y in outputs]
     return (
         Staged(name, inputs, outputs, derived)
@@ -212,13 +212,13 @@ def build_function(
 
 
 class LookupStrategy:
-    """How rows of one source, at indices one after the other, are found: one, one after the other in a loop,
-    or, of a solver for one state, side by side in lanes.
+    """How the rows of one source at consecutive indices are computed: a single row, one after the other in
+    a loop or, for a solver and one state, side by side in lanes.
 
     Attributes:
-        symbol: of `void @symbol(ptr indices, ptr rows, ptr work)`.
-        order: which numbers of the indices there are, in which order.
-        width: of all rows.
+        symbol: name of `void @symbol(ptr indices, ptr rows, ptr work)`.
+        order: the numbers of the indices that are needed, in order.
+        width: size of all rows.
         work: blocks that it needs.
     """
 
@@ -254,7 +254,7 @@ def _in_order(f: ca.Function, strategies: Sequence[LookupStrategy]) -> ca.Functi
 
 
 def _add_each(module: Module, symbol: str, needs: int, width: int, count: int) -> str:
-    """Define the call of a look-up for `count` indices side by side; returns its name."""
+    """Define a function that calls a look-up for `count` indices in turn; returns its name."""
     W = module.lanes.W
 
     def write(name: str) -> None:
@@ -267,8 +267,8 @@ def _add_each(module: Module, symbol: str, needs: int, width: int, count: int) -
 
 
 def _add_in_lanes(module: Module, table: RowSource, count: int, lanes: int) -> tuple[str, int]:
-    """Define the same for one state, with as many rows at a time as there are lanes; returns its name and the
-    work that it needs. Indices come lane by lane, and the last row fills the lanes that are left."""
+    """Define the same for one state, with as many rows at a time as there are lanes; returns its name and
+    the work that it needs. Indices come lane by lane, and the last row fills the remaining lanes."""
     own = Module(lanes, module.contract)
     symbol, width = table.emit(own), table.width
     work = (own.work(symbol) + width) * lanes
@@ -302,7 +302,7 @@ class _IndexKernel:
         from condyle.native.straight.kernel_writer import add_kernel
 
         self.name, self.W, self.size, self.computed = name, module.lanes.W, f.numel_out(0), 0
-        self.tables: list[tuple[int, str, str, int]] = []  # source, its places, those of the indices, count
+        self.tables: list[tuple[int, str, str, int]] = []  # source, its places, places of the indices, count
         found = _copies(f) if self.size >= MANY and not uniform else {}
         if sum(map(len, found.values())) >= MANY:
             known = {to for pairs in found.values() for _, to in pairs}
@@ -324,7 +324,7 @@ class _IndexKernel:
     def call(
         self, b: Builder, ins: Sequence[Value], index: Value, more: Sequence[Value], rest: Value
     ) -> None:
-        """Write the call; `rest` is memory for `work`."""
+        """Write the call; `rest` is the memory for `work`."""
         if not self.tables:
             b.call(self.name, *ins, index, *more, rest)
             return
@@ -340,7 +340,7 @@ class _IndexKernel:
 
 
 def _copies(f: ca.Function) -> dict[int, list[tuple[int, int]]]:
-    """By input, which of its numbers are which indices; -1 for zeros."""
+    """By input, the numbers that are copied to indices; -1 for zeros."""
     x = [ca.SX.sym("x", f.numel_in(k)) for k in range(f.n_in())]
     place = {
         e.element_hash(): (k, i)
