@@ -107,11 +107,44 @@ def test_exchanged_markers(model, recording, person):
     assert femur(found) == pytest.approx(femur(person), abs=1e-3)
 
 
+def test_left_and_right_exchanged(model, recording, person):
+    """The pose of a body that looks backward shows only some of the markers that are exchanged."""
+    _, static, (walk, *_), _ = recording
+    other = {"L": "R", "R": "L"}
+    names = [other[n[0]] + n[1:] if n[:2] in ("L.", "R.") else n for n in walk.names]
+    with pytest.warns(RuntimeWarning, match="exchanged"):
+        found = cd.personalize(model, cd.Markers(walk.time, names, walk.positions), static)
+    assert len(found.renamed["trial 1"]) == sum(n[:2] in ("L.", "R.") for n in names)
+    assert femur(found) == pytest.approx(femur(person), abs=1e-3)
+
+
 def test_millimeters(model, recording):
     """#278: a factor of 1000 gave a subject 103 times as large."""
     _, _, (walk, *_), _ = recording
     with pytest.raises(cd.errors.DescriptionError, match="units='mm'"):
         cd.personalize(model, cd.Markers(walk.time, walk.names, 1000 * walk.positions))
+    for factor, unit in ((100.0, "cm"), (1e-3, "m")):
+        with pytest.raises(cd.errors.DescriptionError, match=f"units='{unit}'"):
+            cd.personalize(model, cd.Markers(walk.time, walk.names, factor * walk.positions))
+
+
+def test_a_table_is_no_recording(model, recording):
+    """Its columns were taken for paths of files."""
+    _, static, (walk, *_), _ = recording
+    with pytest.raises(cd.errors.DescriptionError, match="trials: expected cd"):
+        cd.personalize(model, walk.table(), static)
+
+
+def test_loads_on_a_body_of_another_model(model, recording):
+    """Refused before the fit of the sizes, not after."""
+    _, static, (walk, *_), _ = recording
+    forces = cd.Table(walk.time, ["fx", "fy", "fz"], np.zeros((len(walk.time), 3)), units=["N"] * 3)
+    said = []
+    with pytest.raises(cd.errors.UnknownNameError, match="nobody"):
+        cd.personalize(
+            model, walk, static, [cd.ExternalLoad("nobody", forces, force="f")], progress=said.append
+        )
+    assert not said
 
 
 def test_z_up(model, recording):

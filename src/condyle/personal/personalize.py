@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from condyle.native.machine.notice import announced
 from condyle.opensim import read_external_loads, read_osim
 from condyle.personal.anthropometry import generic_stature, role
 from condyle.personal.dynamics import find_masses
-from condyle.personal.followed import exchanged, follow, strays
+from condyle.personal.followed import BETTER, MIRRORED, exchanged, follow, left_as_right, strays
 from condyle.personal.landmarks import MarkerKinds, marker_kinds, who_is_who
 from condyle.personal.loaded_system import loaded
 from condyle.personal.marker_fit import UNSEEN, Fit, MarkerFit
@@ -142,6 +143,8 @@ def personalize(
     kinds = marker_kinds(generic, used, markers)
     used = [n for n in used if n in kinds.kinds]
     forces = _forces(loads, sum(not r.static for r in found))
+    for load in chain.from_iterable(x or () for x in forces):
+        generic.body(load.body)  # refuses loads on bodies of another model
     say("sizes")
     one = sized(generic, sizes, symmetric)
     if one.notes:
@@ -193,11 +196,25 @@ def personalize(
     renamed: dict[str, dict[str, str]] = {}
 
     def rename(k: int, swap: dict[str, str]) -> None:
-        renamed[found[k].name] = swap
+        before = renamed.get(found[k].name, {})
+        after = {a: swap.get(b, b) for a, b in before.items()}
+        after |= {a: b for a, b in swap.items() if a not in before}
+        renamed[found[k].name] = {a: b for a, b in after.items() if a != b}
         y[k] = _with_names(y[k], used, swap)
         q[parts[k]] = _first_poses(one, state, used, y[k], places, weight)
 
+    def misfit(seen: Array, poses: Array) -> float:
+        part = problem([seen], [False], [1.0])
+        e = part.errors(poses, prior.mean, np.zeros((len(used), 3)))[0]
+        return float(np.sqrt((e**2).sum() / part.seen.sum()))
+
+    sides = left_as_right(generic, used)
     for k in range(len(found)):  # landmarks against the generic model, then all against the other recordings
+        if sides and (off := misfit(y[k], q[parts[k]])) > MIRRORED:
+            other = _with_names(y[k], used, sides)
+            if misfit(other, _first_poses(one, state, used, other, places, weight)) < BETTER * off:
+                rename(k, sides)
+                fit = problem(y, static_ones, worth)
         swap = exchanged(fit, q, prior.mean, np.zeros((len(used), 3)), parts[k])
         if any(kinds.kinds[n] == "anatomical" for n in swap):
             rename(k, swap)
@@ -206,6 +223,7 @@ def personalize(
     for k, r in enumerate(found):
         if r.name not in renamed and (swap := exchanged(fit, result.q, result.theta, result.d, parts[k])):
             rename(k, swap)
+    renamed = {name: x for name, x in renamed.items() if x}
     if renamed:
         told = "; ".join(f"{name}: {cut(f'{a} is {b}' for a, b in x.items())}" for name, x in renamed.items())
         warn(f"personalize: markers look exchanged, and are used by the other name: {told}", RuntimeWarning)

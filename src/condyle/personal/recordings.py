@@ -15,6 +15,7 @@ from condyle.io.markers import Markers, read_markers
 from condyle.personal.sized_system import SizedSystem
 from condyle.presentation import cut
 from condyle.records import dataclass
+from condyle.table import Table
 
 APART = 30.0
 """Ratio of marker distances to those of the model above which units are wrong."""
@@ -61,7 +62,7 @@ class SubjectRecording:
 def recordings(trials: Any, static: Any) -> list[SubjectRecording]:
     """The static trial, if there is one, then the others."""
     given = [trials] if isinstance(trials, (str, Path, Markers)) else [] if trials is None else trials
-    if isinstance(given, (Mapping, np.ndarray)) or not isinstance(given, Iterable):
+    if isinstance(given, (Mapping, np.ndarray, Table)) or not isinstance(given, Iterable):
         raise DescriptionError(
             "personalize: trials: expected cd.read_markers('walk.trc'), the path of a file, or a list of these, "
             f"got {repr(given).splitlines()[0]}"
@@ -122,9 +123,11 @@ def check_recordings(
             np.median(np.linalg.norm(x[seen] - np.median(x[seen], axis=0), axis=1)) for x in (p, model)
         )
         if not like / APART < apart < like * APART:
+            unit = "m" if apart < like else "cm" if apart < 300.0 * like else "mm"
             raise DescriptionError(
                 f"personalize: {r.name}: markers are {apart:.3g} m from each other, those of the model {like:.3g} m: "
-                "positions are in other units than the file says; cd.read_markers(path, units='mm')"
+                "positions are in other units than the file says; "
+                f"cd.read_markers(path, units={unit!r})"
             )
         spread = model[seen] - model[seen].mean(axis=0)
         if spread[:, up].std() < 0.5 * spread.std(axis=0).max():
