@@ -5,8 +5,8 @@ directions. The Jacobians of inverse and forward dynamics with respect to q and 
 
     d udot = M^-1 (d tau - d tau/d q dq - d tau/d u du)                                              (1)
 
-and gradients of w . udot from one more solve with the same eliminations, with respect to q, u and tau by
-gradient.py,
+and gradients of w . udot with respect to q, u and tau from one more solve with the same eliminations
+(gradient.py),
 
     d (w . udot) = x . (d tau - d tau/d q dq - ...),   x = M^-1 w                                    (2)
 
@@ -82,7 +82,7 @@ class OperatorDerivative:
 
     Args:
         name: of the operator.
-        body: its body, for operators that are made for one.
+        body: its body, for operators of one body.
         part: the slice of its results.
         wrt: variables.
 
@@ -126,7 +126,7 @@ class OperatorDerivative:
         )
 
     def directions(self, name: str) -> int:
-        """Number of directions of a variable: nu for q."""
+        """Number of directions of a variable; nu for q."""
         return self.model.tree.nu if name == "q" else self.variable(name).numel()
 
     def N(self) -> SX:
@@ -142,7 +142,8 @@ class OperatorDerivative:
         return a if self.model.tree.driven and variables.numel() and ca.depends_on(a, variables) else None
 
     def _with_held(self, y: SX, w: SX, rest: SX) -> tuple[SX, SX]:
-        """Results y and their cotangents w, and the held accelerations with theirs if they matter."""
+        """Results y and their cotangents w, with the held accelerations and theirs appended if they depend
+        on the variables."""
         a = self.held()
         return (y, w) if a is None else (ca.vertcat(y, a), ca.vertcat(w, rest))
 
@@ -194,7 +195,7 @@ class OperatorDerivative:
         )
 
     def _forward_vjp(self) -> ca.Function | Staged:
-        """(2): the recursion that has eliminated all speeds gives x too, and only inverse dynamics is
+        """(2): the recursion that eliminates all speeds also gives x, so that only inverse dynamics is
         differentiated."""
         s, tree = self.s, self.model.tree
         kin = s.kinematics()
@@ -231,8 +232,8 @@ class OperatorDerivative:
         )
 
     def _forward_jacobian(self) -> ca.Function | Staged | TreeSolve:
-        """(1): one kernel, and loops that factor M and solve; looked-up rows need stages, and then all is
-        unrolled."""
+        """(1): one kernel, and loops that factor M and solve. With looked-up rows, which need stages,
+        everything is unrolled."""
         s, tree = self.s, self.model.tree
         kin = s.kinematics()
         loads, d = s.loads(kin), {"tau": -ca.SX.eye(tree.nu)}
@@ -263,8 +264,8 @@ class OperatorDerivative:
         return TreeSolve(main, before_each(tree), [tree.nu] * len(self.wrt))
 
     def _held_columns(self) -> SX | None:
-        """d a by all directions of the variables side by side, (nu, ...); None where a does not depend on
-        them."""
+        """Derivatives of a in all directions of the variables, side by side, (nu, ...); None if a does not
+        depend on them."""
         a = self.held()
         if a is None:
             return None
@@ -286,7 +287,7 @@ class OperatorDerivative:
         return kin, equations.loads(s["lambda_"], loads), found, found.G @ s["udot"] + bias, means
 
     def _constrained_jvp(self, tangents: list[SX]) -> ca.Function | Staged:
-        """(3) in one direction."""
+        """Evaluate (3) in one direction."""
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
         r1 = inverse_dynamics(tree, kin, s["udot"], s.gravity, loads) - s["tau"]
@@ -308,7 +309,7 @@ class OperatorDerivative:
         return build_function("jvp", [*self.arguments, *tangents], ca.cse([dy, *self.status]))
 
     def _constrained_vjp(self) -> ca.Function | Staged:
-        """(4)"""
+        """Evaluate (4)."""
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
         transposed = Multipliers(s.rows(kin), s.lock, transposed=True) if self.model.has_friction else found
@@ -326,7 +327,7 @@ class OperatorDerivative:
         return build_function("vjp", self.with_cotangent(w), results)
 
     def _constrained_jacobian(self) -> ca.Function | Staged:
-        """(3), a column a direction."""
+        """Solve (3) for all directions, one column each."""
         s, tree = self.s, self.model.tree
         kin, loads, found, r2, (unknown, known) = self._constrained()
         d1, d2 = {"tau": -ca.SX.eye(tree.nu)}, {"tau": ca.SX(r2.numel(), tree.nu)}

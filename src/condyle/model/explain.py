@@ -1,4 +1,5 @@
-"""Named intermediates of forward dynamics, to find the origin of NaN and infinities: `system.explain(state)`."""
+"""Named intermediates of forward dynamics, to find where NaN and infinities come from:
+`system.explain(state)`."""
 
 from __future__ import annotations
 
@@ -32,8 +33,8 @@ MOTION = (
 
 
 def intermediates(model: Model) -> tuple[list[str], list[int], ca.Function | Staged]:
-    """Names and sizes of the intermediates in the order of their computation; (q, u, tau, tail) -> all of
-    them, one vector."""
+    """Names and sizes of the intermediates in the order of their computation, and the function (q, u, tau,
+    tail) -> all of them as one vector."""
     s, tree = Symbols(model), model.tree
     named: list[tuple[str, ca.SX]] = [("table of the parameters", model.table[0])]
     (q, u), a = s.motions.state(), s.motions.held()
@@ -111,7 +112,7 @@ class Explanation:
     Attributes:
         values: arrays by name, in the order of their computation. Spatial vectors angular first, matrices
             column by column.
-        first: name of the first that is not finite, or None.
+        first: name of the first one that is not finite, or None.
     """
 
     values: dict[str, np.ndarray]
@@ -136,7 +137,7 @@ class Explanation:
 
 @lookup_context()
 def explain(model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray) -> Explanation:
-    """Evaluate every intermediate with CasADi's evaluator and find the first that is not finite."""
+    """Evaluate every intermediate with CasADi's evaluator and find the first one that is not finite."""
     names, sizes, function = intermediates(model)
     arguments = [np.asarray(x, dtype=float).reshape(-1, 1) for x in (q, u, tau, tail)]
     if isinstance(function, ca.Function):

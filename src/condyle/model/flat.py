@@ -10,7 +10,7 @@ from condyle.arrays import SX
 
 
 def rows(A: SX) -> SX:
-    """A flattened row by row."""
+    """The matrix A as a column, row by row."""
     return ca.vec(A.T)
 
 

@@ -1,7 +1,7 @@
-"""The INSTANCE stage: the table derived from parameters, and checks of their values.
+"""The INSTANCE stage: computes the table from the parameters and checks their values.
 
-Both come from one kernel, which takes microseconds instead of Python's milliseconds: a fit sets new
-parameters at every call. Python checks again only if the status is not zero, to raise the error.
+One kernel does both in microseconds, where Python needs milliseconds: a fit sets new parameters at every
+call. Python checks again only if the status is not zero, to raise the error.
 
     status
     0: valid.
@@ -37,9 +37,9 @@ class ParameterCheck:
     """Checks of parameter values.
 
     Attributes:
-        bodies: those with Parameters in their mass properties.
+        bodies: bodies with Parameters in their mass properties.
         laws: mobilizers, forces and constraints with Parameters.
-        asked: those with checks in Python only.
+        asked: elements with checks in Python only.
     """
 
     def __init__(self, model: Model) -> None:
@@ -59,7 +59,7 @@ class ParameterCheck:
         self._passed = b""
 
     def status(self) -> SX:
-        """As an expression of the parameters."""
+        """The status as an expression of the parameters."""
         p = self.tree.parameters.symbols
         conditions = [_sum(ca.vertsplit(p**2)) < ca.inf] if p.numel() else []
         for body in self.bodies:
@@ -105,12 +105,13 @@ class ParameterCheck:
 
 
 def _has_parameters(law: Force | Constraint) -> bool:
-    """Inputs and discrete variables do not count: only their defaults are known, and were checked."""
+    """Whether a law has Parameters. Inputs and discrete variables are left out: only their defaults are
+    known, and these were checked."""
     return any(not isinstance(p, (Input, Discrete)) for p in law.parameters())
 
 
 def _speaks_for(law: Checked) -> bool:
-    """Whether the law's `conditions` cover its `check_parameters`: no subclass has further checks."""
+    """Whether the law's `conditions` cover its `check_parameters`, i.e. no subclass adds checks."""
     return next(
         "conditions" in vars(c)
         for c in type(law).__mro__
@@ -119,7 +120,7 @@ def _speaks_for(law: Checked) -> bool:
 
 
 def _all(conditions: Sequence[SX]) -> SX:
-    """Whether all hold, in pairs."""
+    """The conjunction of all conditions, formed in pairs."""
     while len(conditions) > 1:
         pairs = zip(conditions[::2], conditions[1::2], strict=False)
         conditions = [

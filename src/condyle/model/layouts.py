@@ -3,8 +3,8 @@
 CasADi simplifies straight-line code most, but compiling takes 40 microseconds per operation, and for one
 state a processor must fetch every instruction once. Loops compile quickly at any size. Measured for forward
 dynamics of 30 pins: one state takes 2.9 microseconds by loops and 3.4 by a straight line, a state in four
-lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was quicker, before loops became
-walks (native/loops/pass_order.py): 0.6 against 0.9.
+lanes (AVX2) 0.86 and 1.04. With eight lanes (AVX-512) the straight line was faster, 0.6 against 0.9, before
+loops became walks (native/loops/pass_order.py).
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from condyle.native.loops.sweep import TableSweep
 
 LONGEST_FOR_FOUR = 12_000
-"""Operations of the longest straight line for four lanes or fewer, for which the processor fetches twice the
-instructions that it fetches for eight."""
+"""Operations of the longest straight line for four lanes or fewer, for which the processor fetches twice as
+many instructions as for eight."""
 GRADIENT = 1.65
-"""How many times as long as forward dynamics its gradient is."""
+"""Length of the gradient of forward dynamics, as a multiple of forward dynamics."""
 
 
 def prefers_loops(
@@ -40,10 +40,10 @@ def prefers_loops(
     lanes: bool = False,
     longer: float = 1.0,
 ) -> bool:
-    """Whether an operator is looped: if straight-line code would be long, and loops much shorter. `longer`:
-    cost of the looped code as a multiple of the operator's.
+    """Whether an operator is looped, which is so if straight-line code would be long and loops much
+    shorter. `longer`: cost of the looped code as a multiple of the operator's.
 
-    The environment variable CONDYLE_LAYOUT says unrolled, looped or auto, the default.
+    The environment variable CONDYLE_LAYOUT is unrolled, looped or auto, the default.
     """
     wish, operator = settings.layout(), OPERATORS[name]
     if wish == "unrolled" or operator.looped is None or model.reaction_laws:
@@ -59,7 +59,7 @@ def prefers_loops(
 
 
 def prefers_looped_jacobian(model: Model, lanes: bool = False) -> bool:
-    """The same for the Jacobian of forward dynamics, if both are possible."""
+    """The same for the Jacobian of forward dynamics, if both layouts are possible."""
     if model.tree.shares or model.reaction_laws:
         return False
     if (wish := settings.layout()) != "auto":
@@ -121,7 +121,7 @@ def _sweep(
     write: Callable[[Looped], None],
     **sizes: int,
 ) -> TableSweep:
-    """Loops of these passes; sizes: of arguments that no operator has."""
+    """A Looped with these arguments and results. `sizes` has those of arguments that no operator has."""
     from condyle.model.looped.tables import Looped
 
     known = model.sizes() | sizes
@@ -150,7 +150,7 @@ def build_looped(model: Model, name: str, body: int | None = None) -> TableSweep
 
 
 def build_looped_rates(model: Model, short: float) -> TableSweep:
-    """Forward dynamics for runs in the looped layout: further results are whether constraints are delicate,
+    """Forward dynamics for runs in the looped layout, which also returns whether constraints are delicate,
     and rates of auxiliary states. short: tolerance of runs, multipliers.py (8).
     """
     from condyle.model.looped import constrained, passes
@@ -203,7 +203,7 @@ def build_newton_fronts(model: Model) -> NewtonFronts:
 
 
 def build_newton_matrix(model: Model) -> TableSweep:
-    """What a matrix of implicit steps over the speeds is made of: model/looped/implicit_matrix.py."""
+    """The parts of the matrix over the speeds for implicit steps: model/looped/implicit_matrix.py."""
     from condyle.model.looped import implicit_matrix
 
     return implicit_matrix.build_newton_matrix(model)

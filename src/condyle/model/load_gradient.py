@@ -1,14 +1,15 @@
 """Gradient of the virtual power of loads, psi = sum of X . load + x . f, for gradient.py.
 
 Laws depend on poses, velocities, coordinates and speeds. They are traced with symbols for these and
-differentiated automatically; the recursion continues from these symbols. A small turn e of a body with its
-pose, velocity, X and the load on it changes -psi by e . T_w, a small step by p_bar:
+differentiated automatically; the recursion continues from these symbols. A small rotation e of a body, with
+its pose, velocity, X and the load on it, changes -psi by e . T_w; p_bar is the change per small
+displacement:
 
   T_w = -(R x dpsi/dR + w x dpsi/dw + v x dpsi/dv + X x load),   R x dpsi/dR = sum over columns            (1)
   p_bar = -dpsi/dp,   v_bar = -dpsi/dv,   w_bar has -dpsi/dw,   F has -load                                (2)
 
-A law that uses the momentum M u depends on r and H too, which rotate with the parent: their part of (1) is
-the parent's.
+A law that uses the momentum M u also depends on r and H, which rotate with the parent: their part of (1)
+goes to the parent.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class LawLine(Protocol):
     kin: Kinematics
 
     def body(self, B: int) -> BodyFields:
-        """For X of a body and x of its speeds."""
+        """Symbols for X of a body and x of its speeds."""
 
 
 class Cut:
@@ -86,7 +87,7 @@ class Cut:
         return unpacked(value, column)
 
     def closed(self, gradient: LoadGradient) -> LoadGradient:
-        """With the values of the symbols in their place."""
+        """The gradient with the symbols replaced by their values."""
         parts: list[dict[int, Any]] = [
             gradient.F,
             gradient.V,
@@ -107,7 +108,7 @@ class Cut:
 
 
 def load_gradient(line: LawLine, loads: TreeLoads) -> LoadGradient | None:
-    """The gradient of loads on the line, or None if there are none."""
+    """The gradient of loads as code of `line`, or None if there are no loads."""
     s, kin = line.symbols, line.kin
     tree = s.model.tree
     if not loads.bodies and not loads.mobility:
@@ -162,7 +163,7 @@ def load_gradient(line: LawLine, loads: TreeLoads) -> LoadGradient | None:
 
 
 def row_gradient(kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> None:
-    """(1), (2) of a law in a table: what it adds to F, w_bar, v_bar and T of its bodies."""
+    """(1), (2) of a law in a table: its contributions to F, w_bar, v_bar and T of its bodies."""
     loads = kind.loads(d, column)
     psi = sum((inner(d.row(link).X, F) for link, F in loads.items()), ca.SX(0))
     bar = _seen_bars(d, kind.links, -psi, (BodyFields.R, BodyFields.p, BodyFields.V))
@@ -180,8 +181,9 @@ def row_gradient(kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> Non
 
 
 def span_gradient(kind: SpanKind, d: SpanKernel, numbers: SX) -> None:
-    """(1), (2) of a span of a path in a table, as row_gradient: -psi is T w, where w is the rate of the
-    length under X (looped/gradient.py). With bars of length and rate it depends on a span's poses by
+    """(1), (2) of a span of a path in a table, like row_gradient: -psi is T w, where w is the rate of the
+    length under X (looped/gradient.py). With the bars of length and rate, its dependence on a span's poses
+    is
 
         L_bar l + sum over bodies of (v_bar V + T X) . W                                               (3)
     """
@@ -198,7 +200,7 @@ def span_gradient(kind: SpanKind, d: SpanKernel, numbers: SX) -> None:
 
 
 def _seen_bars(d: KernelDraft, links: Sequence[str], value: SX, fields: Sequence[Any]) -> dict[Any, Any]:
-    """d value/d field for those fields of the bodies that the kernel has read, by link and name."""
+    """d value/d field for the fields of bodies that the kernel has read, by link and name."""
     seen = [(link, field) for link in links for field in fields if f"{link}.{field.name}" in d.reads]
     back = _bars(value, [d.reads[f"{link}.{field.name}"] for link, field in seen])
     return {
@@ -221,7 +223,7 @@ def _turned(R: SX, R_bar: SX) -> SX:
 
 
 def _alike(structure: Any, values: Iterator[SX]) -> Any:
-    """Values one after the other, in the structure of others."""
+    """Consecutive values, arranged in the given structure."""
     return (
         next(values)
         if isinstance(structure, ca.SX)
@@ -234,7 +236,7 @@ def _crossed(a: Pair, b: Pair) -> SX:
 
 
 def _bars(psi: SX, variables: list[SX]) -> Iterator[SX]:
-    """d psi/d x for each variable, of its shape; entries that are structurally zero have no derivative."""
+    """d psi/d x for each variable, in its shape; structurally zero entries have no derivative."""
     every = ca.vertcat(ca.SX(0, 1), *(x.nz[:] for x in variables))
     back, start = ca.jtimes(psi, every, ca.SX(1), True), 0
     for x in variables:

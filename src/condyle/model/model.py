@@ -36,8 +36,8 @@ if TYPE_CHECKING:
 
 
 def _instances(things: Mapping[str, Any], *classes: tuple[str, str]) -> dict[str, Any]:
-    """Elements of some classes, each given by module and name: a module that is not loaded has no instances,
-    and is not loaded for this test.
+    """Elements of some classes, each given by module and name. A module that is not loaded has no
+    instances, so this test does not load it.
     """
     known = tuple(cls for where in classes if (cls := if_loaded(*where)))
     return {name: thing for name, thing in things.items() if isinstance(thing, known)}
@@ -47,9 +47,9 @@ class Model:
     """A model: the tree, its forces by name, gravity first, and its constraints by name."""
 
     data: Array = NONE
-    """What machine code reads from outside."""
+    """Numbers that machine code reads from outside."""
     stored: list[StoredBody] | None = None
-    """Constants of bodies that are data; None where they are part of the code."""
+    """Constants of bodies that are data; None if they are part of the code."""
 
     def __init__(
         self, tree: Tree, forces: Mapping[str, Force], constraints: Mapping[str, Constraint] | None = None
@@ -62,13 +62,13 @@ class Model:
 
     @property
     def unit_length(self) -> float | SX:
-        """What errors of positions are measured by [m]: the system's length (tree/scales.py), at most 1."""
+        """The unit for position errors [m]: the system's length (tree/scales.py), at most 1."""
         return min(1.0, length(self.tree.bodies))
 
     @cached_property
     def code(self) -> Model:
-        """The model as machine code sees it: itself, or one whose masses, lengths and strengths are data
-        (stored.py)."""
+        """The model from which code is made: this one, or a copy whose masses, lengths and strengths are
+        data (stored.py)."""
         from condyle.model.stored import StoredModel, is_storable
 
         return StoredModel(self) if is_storable(self) else self
@@ -80,7 +80,7 @@ class Model:
 
     @cached_property
     def notes(self) -> Notes:
-        """Cached facts derived from its expressions."""
+        """Cached facts derived from the model's expressions."""
         return Notes(self.description)
 
     @cached_property
@@ -141,7 +141,7 @@ class Model:
     @cached_property
     def reported(self) -> dict[str, str]:
         """Units of the reported quantities of muscles, by name."""
-        from condyle.model.symbols import Symbols  # which knows this file
+        from condyle.model.symbols import Symbols  # which imports this file
 
         s = Symbols(self)
         view = s.view(s.kinematics())
@@ -183,7 +183,8 @@ class Model:
         return self.tabulated.placed
 
     def row(self, B: int, name: str) -> list[Any]:
-        """A constant of a body as a row of a table: its numbers column by column, Places where they are data."""
+        """A constant of a body as a row of a table: its numbers column by column, with DataPlaces for
+        data."""
         if self.stored is not None:
             return self.stored[B].row(name)
         value = getattr(self.placed[B], name)
@@ -219,7 +220,7 @@ class Model:
 
     @cached_property
     def moved_by_time(self) -> list[Body]:
-        """Bodies whose joint moves with time, Vt of mobilizers/base.py (2)."""
+        """Bodies whose joint moves with time: Vt of mobilizers/base.py (2) is nonzero."""
 
         def moves(m: Mobilizer) -> bool:
             return any(traced(m).function.nnz_out(k) for k in (4, 5))  # w_t, v_t
@@ -230,14 +231,14 @@ class Model:
 
     @cached_property
     def patterns(self) -> list[Pattern]:
-        """The equations of each body's mobilizer apart from their numbers."""
+        """The equations of each body's mobilizer, without their numbers."""
         known = dict(zip(self.mobilizers, (b.mobilizer for b in self.tree.bodies), strict=True))
         found = {text: pattern(mobilizer) for text, mobilizer in known.items()}
         return [found[text] for text in self.mobilizers]
 
     @cached_property
     def exerting_forces(self) -> tuple[str, ...]:
-        """Names of the forces that exert loads; measures, which do not, come after them."""
+        """Names of the forces that exert loads. Measures, which exert none, come after them."""
         return tuple(name for name, force in self.forces.items() if force.exerts)
 
     @property
@@ -247,7 +248,7 @@ class Model:
 
     @cached_property
     def tail(self) -> dict[str, slice]:
-        """Where each part of the tail is."""
+        """The slice of each part of the tail."""
         sizes = {
             "t": 1,
             "z": self.nz,
@@ -274,7 +275,7 @@ class Model:
         return self.tail["table"].stop
 
     def equations(self, *levels: str) -> int:
-        """Number of constraint equations, of all levels or of some."""
+        """Number of constraint equations, of all or some levels."""
         return sum(
             part.size
             for c in self.constraints.values()
@@ -296,7 +297,7 @@ class Model:
         return [unit for c in self.constraints.values() for unit in c.measures(self.tree)]
 
     def reaction_rows(self, constraint: str) -> dict[str, int]:
-        """Which rows of constraints.reactions are a constraint's, by body."""
+        """The rows of constraints.reactions that belong to a constraint, by body."""
         names = list(self.constraints)
         start = sum(len(self.constraints[name].bodies) for name in names[: names.index(constraint)])
         return {body: start + i for i, body in enumerate(self.constraints[constraint].bodies)}

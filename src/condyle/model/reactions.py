@@ -6,12 +6,13 @@ are affine in l, since forward dynamics and (1) of dynamics/rnea.py are.
     R = R_0 + B l,    l = L(R)                                                                             (1)
     g(l) = l - L(R_0 + B l),    A = 1 - L_R B,    l <- l - A^-1 g,    from l = 0                            (2)
 
-until a step is at most 1e-9 of the terms of l, sum_j |L_R,ij R_j| + |l_i|: the error left is its square, and
-derivatives are those of the root (native/solvers/implicit_function.py). Where accelerations are given, as in
-inverse dynamics, generalized forces on speeds do not change R: B is zero, and l = L(R_0).
+until a step is at most 1e-9 of the terms of l, sum_j |L_R,ij R_j| + |l_i|. The remaining error is the
+square of this, and derivatives are those of the root (native/solvers/implicit_function.py). If
+accelerations are given, as in inverse dynamics, generalized forces on speeds do not change R: B is zero,
+and l = L(R_0).
 
-Self-locking friction has several solutions or none (Painleve): a pivot of A, which is 1 without friction, has
-reached zero. The results are then NaN, as if (2) does not converge in 50 steps. (3)
+Self-locking friction has several solutions or none (Painleve): a pivot of A, which is 1 without friction,
+has reached zero. The results are then NaN, as they are if (2) does not converge in 50 steps. (3)
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from condyle.model.symbols import Symbols
 
 TOLERANCE, STEPS = 1e-9, 50
-"""Of (2)."""
+"""Tolerance and largest number of steps of (2)."""
 
 
 class _Exerted:
@@ -65,7 +66,7 @@ class _Exerted:
         return ca.vertcat(ca.SX(0, 1), *(ca.if_else(on, x, 0) for *_, on, x in self.entries))
 
     def place(self, l: SX, loads: TreeLoads) -> None:
-        """Add numbers instead of the recorded terms."""
+        """Add loads with the numbers l in place of the recorded terms."""
         start, loads.enabled = 0, ca.SX(1)
         for kind, target, p, _, x in self.entries:
             value, start = l[start : start + x.numel()], start + x.numel()
@@ -76,11 +77,11 @@ class _Exerted:
 def solve_reactions(
     s: Symbols, kin: Kinematics, udot: SX | None, tau: SX | None, lambda_: SX | None
 ) -> tuple[TreeLoads, SX]:
-    """Provide the view of these kinematics with all reactions used by laws: those at given accelerations, or
-    those of forward dynamics under tau (None: zero).
+    """Give the view of these kinematics all reactions used by laws: those at given accelerations, or those
+    of forward dynamics under tau (None for zero).
 
     Args:
-        lambda_: of the constraints, where accelerations are given.
+        lambda_: multipliers of the constraints, if accelerations are given.
 
     Returns:
         the loads of all other laws; and 0, or nonzero if there are no such reactions (3).
@@ -105,7 +106,7 @@ def solve_reactions(
                 f"force {view.law!r}: the point where it acts (at=) depends on a reaction; only forces, "
                 "torques and generalized forces may"
             )
-    L, others = own.column(), loads.copy()  # L is of r
+    L, others = own.column(), loads.copy()  # L is a function of r
     l = ca.SX.sym("exerted", L.numel())
     own.place(l, loads)
     if udot is None:
@@ -147,7 +148,7 @@ def _solution(L: SX, r: SX, R_0: SX, B: SX, plain: bool) -> SX:
     m = len(used)
 
     def parts(l: SX, a: SX) -> tuple[SX, SX]:
-        """The reactions R used by laws, and L there."""
+        """The reactions R used by laws, and L(R)."""
         R = a[:m] + ca.reshape(a[m : m + m * n], m, n) @ l  # (1)
         return R, law(R, a[m + m * n :])
 
@@ -173,13 +174,14 @@ def _solution(L: SX, r: SX, R_0: SX, B: SX, plain: bool) -> SX:
 
 
 def _others(expression: SX, known: SX) -> SX:
-    """Symbols of an expression beside those that are known."""
+    """Symbols of an expression other than the known ones."""
     names = {x.element_hash() for x in ca.vertsplit(known)}
     return ca.vertcat(ca.SX(0, 1), *(x for x in ca.symvar(expression) if x.element_hash() not in names))
 
 
 def _eliminated(A: SX, b: SX) -> tuple[SX, SX]:
-    """A^-1 b by Gauss without exchanges, and the least pivot. A is near to one (2)."""
+    """A^-1 b by Gaussian elimination without exchanges, and the least pivot. A is close to the identity
+    (2)."""
     n, rows = b.numel(), [ca.horzcat(A[i, :], b[i]) for i in range(b.numel())]
     least = ca.SX(np.inf)
     for i in range(n):

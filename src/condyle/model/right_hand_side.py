@@ -22,11 +22,11 @@ class Rates:
 
     Args:
         qdot: shape (nq,).
-        lost: status of qdot: nonzero at a singularity of the coordinates.
+        lost: status of qdot, nonzero at a singularity of the coordinates.
         udot: shape (nu,).
-        status: of udot: nonzero if a mobilizer has lost rank, or constraints are violated.
+        status: status of udot, nonzero if a mobilizer has lost rank or constraints are violated.
         zdot: shape (nz,).
-        delicate: whether constraints are (multipliers.py (5)); None without constraints.
+        delicate: whether constraints are delicate (multipliers.py (5)); None without constraints.
     """
 
     qdot: ca.SX
@@ -43,7 +43,7 @@ class Rates:
 
 
 def right_hand_side(s: Symbols, short: float = ROUNDING) -> Rates:
-    """The rates at some arguments; kinematics and leaves are shared. short: tolerance of runs for delicate
+    """The rates at some arguments, with shared kinematics and leaves. short: tolerance of runs for delicate
     constraints.
     """
     udot, status, delicate = forward_dynamics(s, short)
@@ -51,7 +51,7 @@ def right_hand_side(s: Symbols, short: float = ROUNDING) -> Rates:
 
 
 def unless(status: SX, rates: SX) -> SX:
-    """Rates, the first NaN if the status is not zero."""
+    """The rates; the first one is NaN if the status is nonzero."""
     if not rates.numel() or status.is_zero():
         return rates
     first, *rest = ca.vertsplit(rates)

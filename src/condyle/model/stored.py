@@ -1,13 +1,13 @@
-"""A model whose masses, lengths and strengths are data of its machine code: another subject of the same model runs
-the code of the first.
+"""A model whose masses, lengths and strengths are data of its machine code: another subject with the same
+model uses the code of the first.
 
-Such numbers are not part of the description (model.py), which is the key of machine code, but for where they are
-zero, one or minus one: expressions simplify there. Code reads them from outside (native/machine/data.py), each
-from a place of its own, so that two which happen to be equal are not taken for one.
+Such numbers are not part of the description (model.py), which is the key of machine code, unless they are
+zero, one or minus one, for which expressions simplify. Code reads them from outside
+(native/machine/data.py), each from its own place, so that two numbers that happen to be equal remain two.
 
-What is data: masses, mass centers and inertias; places of joints; translations of joints by functions, which are
-multiplied by a number (a subject's size); points and surfaces of paths; of muscles and other laws along paths, what is
-measured in meters or newtons. All else is part of the code: orientations, curves, what classes of users hold.
+Data are: masses, mass centers and inertias; places of joints; factors of functions for translations of
+joints (a subject's size); points and surfaces of paths; and numbers in meters or newtons of muscles and
+other laws along paths. All else is part of the code: orientations, curves, and numbers in classes of users.
 """
 
 from __future__ import annotations
@@ -41,9 +41,9 @@ from condyle.tree.body_constants import BodyConstants, ConstantsTable, layout
 from condyle.tree.tree import Tree
 
 UNITS = frozenset({"m", "N"})
-"""Of numbers of laws along paths that are data."""
+"""Units of the numbers of laws along paths that are data."""
 MOST = 300
-"""Bodies up to which a model is stored so: of chains of thousands nobody has another subject."""
+"""Largest number of bodies of a stored model: chains of thousands of bodies do not have further subjects."""
 PLAIN = frozenset({0.0, 1.0, -1.0})
 
 
@@ -55,15 +55,16 @@ class NumberStore:
         self._known: dict[Any, Any] = {}
 
     def once(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What muscles share is data once: points of one body at one place, surfaces with all their numbers. All
-        numbers of a thing are equal, then, which is no accident; expressions compute such things once."""
+        """Numbers that muscles share become data once: points of one body at one place, and surfaces with
+        all their numbers. If all numbers of such an object are equal, this is no coincidence, and
+        expressions compute it once."""
         if key not in self._known:
             self._known[key] = make()
         return self._known[key]
 
     def put(self, value: Any, every: bool = False) -> StoredNumber:
-        """A number or an array; zeros, ones and what is not finite are part of the code unless `every` number is
-        data."""
+        """Turn a number or an array into data. Zeros, ones and nonfinite numbers remain part of the code
+        unless `every` number is data."""
         array = np.asarray(value, dtype=float)
         return StoredNumber([self._place(x, every) for x in np.ravel(array, order="F").tolist()], array)
 
@@ -76,11 +77,13 @@ class NumberStore:
 
 @dataclass(frozen=True, eq=False)
 class StoredBody:
-    """Constants of a body (tree/body_constants.py) as data: R_PF, R_MB as numbers, all else as StoredNumbers.
+    """Constants of a body (tree/body_constants.py) as data: R_PF and R_MB are numbers, all others
+    StoredNumbers.
 
     Attributes:
-        inertia: as dynamics/inertia.py takes it, with zeros that do not depend on which moment is larger.
-        principal: (l, a, b), all of it data: rows of tables have no zeros.
+        inertia: in the form of dynamics/inertia.py, with zeros that do not depend on the order of the
+            moments.
+        principal: (l, a, b), all of them data, since rows of tables have no structural zeros.
     """
 
     plain: BodyConstants
@@ -133,8 +136,8 @@ def stored_body(body: Body, placed: BodyConstants, store: NumberStore) -> Stored
 
 
 def _inertia(I: Array, principal: StoredNumber, store: NumberStore) -> tuple[StoredNumber, ...]:
-    """l, x, a, y, b, or l, a, b where nothing is zero. Axes that the zeros of I give are kept: the order of moments,
-    which differs between subjects, then changes no zero."""
+    """l, x, a, y, b, or l, a, b if no entry is zero. Axes given by the zeros of I are kept, so that the
+    order of the moments, which differs between subjects, does not change the zeros."""
     crossed = [(i, j) for i, j in ((0, 1), (0, 2), (1, 2)) if I[i, j] != 0.0]
     within: Sequence[int]
     if len(crossed) > 1:
@@ -159,12 +162,13 @@ def _inertia(I: Array, principal: StoredNumber, store: NumberStore) -> tuple[Sto
 
 
 class StoredFunction:
-    """factor f(q) of some of the arguments, whose factor is data; in place of a traced translation of a joint.
+    """factor f(q) of some of the arguments, where the factor is data; it replaces a traced translation of a
+    joint.
 
     Args:
-        function: without its factor; None where the factor is all of it.
+        function: the function without its factor; None if it is only the factor.
         factor: a number.
-        places: which of the arguments it takes.
+        places: indices of its arguments.
     """
 
     outside: tuple[Symbol, ...] = ()
@@ -181,7 +185,7 @@ class StoredFunction:
         return factor * (value.sx if isinstance(value, Symbol) else ca.SX(value))
 
     def __call__(self, q: SX) -> SX:
-        """The same of one SX, in an expression that looks nothing up."""
+        """The function of one SX, as an expression without look-ups."""
         return ca.densify(self.factor.sx) * (1 if self.function is None else self.function(q))
 
     @property
@@ -194,8 +198,8 @@ class StoredFunction:
 
 
 def _stored_function(given: Any, names: Sequence[str], store: NumberStore) -> StoredFunction | None:
-    """A function whose factor is data; None where it must stay as it is: functions of a user, of Parameters, and a
-    coordinate itself, which does not grow with a body."""
+    """The function with its factor as data; None if it must remain unchanged: functions of a user or of
+    Parameters, and a coordinate itself, which does not scale with a body."""
     places: Sequence[int] = range(len(names))
     if isinstance(given, (tuple, list)):
         given, own = given
@@ -228,7 +232,7 @@ def _stored_mobilizer(m: Mobilizer, store: NumberStore) -> Mobilizer:
     if all(a is b for a, b in zip(laws, m.laws, strict=True)):
         return m
     other = copy(m)
-    for name in [name for name in vars(other) if name not in m.__dataclass_fields__]:  # what was found of it
+    for name in [name for name in vars(other) if name not in m.__dataclass_fields__]:  # cached results
         if isinstance(getattr(type(m), name, None), cached_property):
             del vars(other)[name]
     assign(other, laws=tuple(laws))
@@ -238,11 +242,11 @@ def _stored_mobilizer(m: Mobilizer, store: NumberStore) -> Mobilizer:
 # ---- laws --------------------------------------------------------------------------------------------------
 
 Moved = Callable[[str, Any], Array]
-"""A station of a body in the body's frame M."""
+"""A function that gives a station of a body in the body's frame M."""
 
 
 def _stored_fields(law: Any, store: NumberStore, moved: Moved | None = None) -> dict[str, StoredNumber]:
-    """Fields that become data. moved: of a point, whose body's frame it is given in."""
+    """Fields that become data. moved: for points given in their body's frame."""
     out: dict[str, StoredNumber] = {}
     for f, role in law.roles():
         value = getattr(law, f)
@@ -322,14 +326,15 @@ def _stored_path(path: Any, store: NumberStore, moved: Moved) -> Any:
 
 
 def _is_ours(thing: Any) -> bool:
-    """Whether its class is of this package: classes of users may take their numbers for floats."""
+    """Whether its class belongs to this package: classes of users may require numbers that are floats."""
     return type(thing).__module__.startswith("condyle.")
 
 
 def _stored_force(force: Any, store: NumberStore, moved: Moved) -> Any:
     PathLaw = if_loaded("condyle.forces.path", "PathLaw")
-    if PathLaw is None or not isinstance(force, PathLaw) or not hasattr(force.path, "points"):
-        return force
+    Path = if_loaded("condyle.paths.path", "Path")
+    if PathLaw is None or not isinstance(force, PathLaw) or type(force.path) is not Path:
+        return force  # lengths that a function gives keep their numbers
     if force.path.parameters() or not all(map(_is_ours, (force, *(w.surface for w in force.path.wraps)))):
         return force
     new: dict[str, Any] = dict(_stored_fields(force, store))
@@ -340,10 +345,10 @@ def _stored_force(force: Any, store: NumberStore, moved: Moved) -> Any:
 
 
 class StoredModel(Model):
-    """A model as machine code sees it.
+    """A model from which machine code is made.
 
     Attributes:
-        data: the numbers of this subject, shape (n,).
+        data: numbers of this subject, shape (n,).
         stored: constants of each body.
     """
 
@@ -397,7 +402,8 @@ def _with_mobilizers(tree: Tree, mobilizers: Sequence[Mobilizer]) -> Tree:
 
 
 def is_storable(model: Model) -> bool:
-    """Whether its numbers may be data: none of them are Parameters, there is machine code, and it may be a person."""
+    """Whether the model's numbers can be data: they contain no Parameters, machine code is used, and the
+    model can be that of a person."""
     if model.stored is not None or settings.evaluator() == "casadi" or len(model.tree.bodies) > MOST:
         return False
     return not len(model.tree.parameters) and not any(b.symbolic for b in model.tree.bodies)

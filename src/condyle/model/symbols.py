@@ -21,12 +21,12 @@ from condyle.tree.body_constants import layout
 
 
 class Symbols:
-    """The arguments of one operator as symbols, the kinematics and the loads they give.
+    """The arguments of one operator as symbols, and the kinematics and loads computed from them.
 
     Args:
-        direct: take the table's entries as expressions of the parameters (for derivatives), not as arguments.
-        plain: no derivatives of the results are taken, which makes expressions with solvers shorter.
-        straight: many constraints too are solved in expressions, not in loops.
+        direct: use the table's entries as expressions of the parameters (for derivatives), not as arguments.
+        plain: the results are not differentiated, which makes expressions with solvers shorter.
+        straight: solve constraints in expressions and not in loops, even if there are many.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class Symbols:
         self._kinematics: dict[Any, Kinematics] = {}
         # a view holds its kinematics, so that ids stay unique
         self._views: dict[int, TreeView] = {}
-        self._others: dict[int, TreeLoads] = {}  # of laws that ask for no reactions, where some do
+        self._others: dict[int, TreeLoads] = {}  # loads of laws without reactions, if others use them
         self.arguments = {name: ca.SX.sym(name, n) for name, n in model.sizes().items() if name != "tail"}
         part = {name: ca.SX.sym(name, s.stop - s.start) for name, s in model.tail.items()}
         self.arguments["parameters"] = part["parameters"] = tree.parameters.symbols
@@ -55,7 +55,7 @@ class Symbols:
         return self.arguments[name]
 
     def kinematics(self, moving: bool = True, only: Sequence[int] | None = None) -> Kinematics:
-        """Computed once and shared."""
+        """The kinematics, computed once and shared."""
         key = moving, None if only is None else tuple(only)
         if key not in self._kinematics:
             self._kinematics[key] = kinematics(
@@ -74,7 +74,7 @@ class Symbols:
         if id(kin) not in self._views:
             view = self._views[id(kin)] = TreeView(self.model.tree, kin, self.t, self["q"], self["u"])
             view.plain = self.plain
-            view.straight = self.straight or bool(self.model.reaction_laws)  # which substitute in expressions
+            view.straight = self.straight or bool(self.model.reaction_laws)  # these substitute in expressions
             view.enabled_contacts = {
                 force.description(): self.enabled[i]
                 for i, (name, force) in enumerate(self.model.forces.items())
@@ -94,7 +94,7 @@ class Symbols:
         return other
 
     def laws(self, view: TreeView) -> Iterator[tuple[SX, Force]]:
-        """Each force with its enabled flag; the view shows it its own z."""
+        """Each force with its enabled flag; the view gives it its own z."""
         start = 0
         for i, (view.law, force) in enumerate(self.model.forces.items()):
             view.z = self.z[start : start + len(force.states)]
@@ -103,14 +103,14 @@ class Symbols:
         view.z, view.law = ca.SX(0, 1), ""
 
     def free_accelerations(self, kin: Kinematics, tau: SX) -> tuple[SX, SX]:
-        """udot without constraints, and its status (aba.py (6)); 2 nu + 2 more where reactions that laws ask for
+        """udot without constraints, and its status (aba.py (6)), plus 2 nu + 2 if reactions used by laws
         are not found (reactions.py (3))."""
         loads, held = self.loads(kin, tau=tau), self.motions.held()
         udot, status = forward_dynamics(self.model.tree, kin, tau, self.lock, self.gravity, loads, held)
         return udot, status + ca.if_else(self.unfound, 2 * (self.model.tree.nu + 1), 0)
 
     def rows(self, kin: Kinematics) -> ConstraintEquations:
-        """The constraints' equations."""
+        """The equations of the constraints."""
         return ConstraintEquations(
             self.model.constraints, self.view(kin), self.enabled[len(self.model.forces) :]
         )
@@ -122,7 +122,7 @@ class Symbols:
         tau: SX | None = None,
         lambda_: SX | None = None,
     ) -> TreeView:
-        """The view, with all reactions used by laws: those at udot or, without it, those of forward dynamics
+        """The view with all reactions used by laws: those at udot or, without it, those of forward dynamics
         under tau.
         """
         view, asked = self.view(kin), next(iter(self.model.reaction_laws.values()), ())

@@ -1,5 +1,5 @@
-"""Time-dependent elements of a model: one list for batches (system/time_signals.py) and runs
-(integrate/time_signals.py).
+"""Time-dependent elements of a model: one list for batches (system/compiled.py) and runs
+(integrate/interrupts/time_signals.py).
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class TimeReader:
 
     Attributes:
         kind: "forces", "constraints", "motions" or "joints", as in the operators' records.
-        words: its name in errors.
+        words: its description in errors.
         switch: the name by which it is disabled; "" if it cannot be.
-        expressions: its expressions at a time, for an unknown state.
+        expressions: its expressions at a given time, for an unknown state.
         body: whose motion or mobilizer it is.
     """
 
@@ -105,7 +105,8 @@ def _of_mobilizer(body: Body, t: SX) -> list[SX]:
 
 
 def may_read_time(force: Any) -> bool:
-    """Built-in laws read it only explicitly; a user's class may."""
+    """Whether a force may read the time. Built-in laws read it only explicitly; a user's class may read it
+    at any point."""
     if not type(force).__module__.startswith("condyle."):
         return True
     asks: Sequence[Leaf] = getattr(force, "asks", ())

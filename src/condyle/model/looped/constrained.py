@@ -1,11 +1,11 @@
 """Operators of constrained systems in the looped layout: multipliers.py and corrections.py over the rows of
 visits.py.
 
-All of them meet G x + g = 0 from some x, in steps of multipliers.py (5):
+All of them start from some x and satisfy G x + g = 0 by steps of multipliers.py (5):
 
     lambda = Y^+ (G x + g),   x <- x - M^-1 G' lambda;    once more with K in place of Y^+                 (1)
 
-where M^-1 G' lambda is taken from eps, and an outward pass makes x of it (visits.py (4)).
+where M^-1 G' lambda is subtracted from eps, and an outward pass computes x from eps (visits.py (4)).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from condyle.records import dataclass
 
 
 def _lock(d: Visit) -> list[SX]:
-    """lock of the speeds of a visit's body, with what motions make of it."""
+    """lock of the speeds of a visit's body, as modified by motions."""
     return d.of_body.lock if d.kind.driven else d.of_speeds("lock")
 
 
@@ -62,10 +62,10 @@ def _start(looped: Looped, moving: bool = True, mass: bool = True, forces: bool 
 
 @dataclass
 class Solve:
-    """Eliminations aba.py (2), (3) of all speeds, and what follows from them.
+    """Eliminations aba.py (2), (3) of all speeds, and the passes that use them.
 
     Args:
-        tau: the argument that is the right-hand side; none for zero.
+        tau: the argument that is the right-hand side; None for zero.
         forces: whether loads, gravity and velocities act.
         lighten: whether MASSLESS W^2 is added to M.
     """
@@ -77,7 +77,7 @@ class Solve:
 
     @property
     def acts(self) -> bool:
-        """Whether the right-hand side is not zero."""
+        """Whether the right-hand side is nonzero."""
         return self.forces or self.tau is not None
 
     def inward(self) -> None:
@@ -99,8 +99,8 @@ class Solve:
         self.looped.inward(inward, nothing)
 
     def outward(self, result: str | None = None, first: bool = False) -> None:
-        """x of eps, as a field, or as the last one as a result. `first`: the sum of |x| + u^2 is left in the
-        root."""
+        """Compute x from eps, as a field, or in the last pass as a result. `first`: store the sum of |x| +
+        u^2 in the root."""
 
         def outward(d: Draft) -> None:
             x, _ = aba.outward_pass(d)
@@ -115,7 +115,7 @@ class Solve:
         self.looped.outward(outward, nothing)
 
     def motions(self, columns: int) -> None:
-        """x of some columns of eps, from rest and without forces."""
+        """Compute x from some columns of eps, starting at rest and without forces."""
         Xs = RowField[ca.SX](ca.SX.ones(6, columns), name="Xs")
 
         def outward(d: Draft) -> None:
@@ -141,7 +141,7 @@ class Solve:
 
 
 class LoopedEquations:
-    """Lines between the passes: multipliers of (1), for some columns x side by side."""
+    """Straight lines between the passes: multipliers of (1), for some columns x side by side."""
 
     def __init__(self, looped: Looped, visits: Visits, columns: int = 1) -> None:
         self.looped, self.visits, self.columns = looped, visits, columns
@@ -157,7 +157,8 @@ class LoopedEquations:
         return Pseudoinverse(self.visits.blocks, Y, lengths, factors)
 
     def solve(self, result: Callable[[Pseudoinverse, SX], dict[Any, SX]], gathered: bool) -> None:
-        """Lambda; `gathered`: G x is known and not zero. `result` gives what else is written of it."""
+        """Compute lambda. `gathered`: G x is known and nonzero. `result` gives further results to write,
+        from lambda."""
         reads: dict[Any, ca.SX] = {}
         found = self._inverse(reads, known=False)
         self._sizes = [f.numel() for f in found.factors]
@@ -172,8 +173,8 @@ class LoopedEquations:
         self.looped.line(reads, writes | result(found, lambda_))
 
     def correct(self, result: Callable[[dict[Any, SX], Pseudoinverse, SX], dict[Any, SX]]) -> None:
-        """The last change of lambda, from G x + g. `result` gives what else is written of what is then left
-        of it."""
+        """Compute the last change of lambda, from G x + g. `result` gives further results to write, from
+        the remaining G x + g."""
         reads: dict[Any, ca.SX] = {}
         found = self._inverse(reads, known=True)
         field = HomeFields.bias if self.columns == 1 else HomeFields.g
@@ -240,10 +241,10 @@ def _write_changes(
     """(1) for the errors in the homes and for each column of the argument `along`: changes of x as `du`.
 
     Args:
-        field: of the bodies, from which M^-1 G' lambda is taken.
-        motions: passes that make x of the field.
-        found: what else is written of the first lambda.
-        corrected: the same of what is left after the last correction.
+        field: field of the bodies from which M^-1 G' lambda is subtracted.
+        motions: passes that compute x from the field.
+        found: further results to write, from the first lambda.
+        corrected: the same from the errors that remain after the last correction.
     """
     columns = dict(looped.results)["du"] // max(looped.model.tree.nu, 1)
     equations = LoopedEquations(looped, visits, columns)
@@ -275,8 +276,8 @@ def _write_changes(
 
 
 def position_changes(looped: Looped) -> None:
-    """corrections.py (1) for positions: du for p, and for P e of each column of the argument `along`; where
-    asked for whether the constraints are delicate, and p."""
+    """corrections.py (1) for positions: du for p, and for P e of each column of the argument `along`; on
+    request also whether the constraints are delicate, and p."""
     wanted = {name for name, _ in looped.results}
     _start(looped, moving=False, mass=False)
     apply_motions(looped, False)
@@ -293,8 +294,8 @@ def position_changes(looped: Looped) -> None:
 
 
 def velocity_changes(looped: Looped) -> None:
-    """corrections.py (1) for speeds: du for v, and for V e of each column of the argument `along`; where
-    asked for what is then left of v, if v is linear in u."""
+    """corrections.py (1) for speeds: du for v, and for V e of each column of the argument `along`; on
+    request also the remaining v, if v is linear in u."""
     left = "left" in {name for name, _ in looped.results}
     _start(looped)
     visits = Visits(looped, "position", "velocity")
@@ -311,5 +312,5 @@ def velocity_changes(looped: Looped) -> None:
 
 
 def forward_dynamics(looped: Looped) -> None:
-    """With constraints, and without."""
+    """Forward dynamics, with or without constraints."""
     (accelerations if looped.model.constraints else passes.forward_dynamics)(looped)

@@ -1,5 +1,5 @@
-"""Draft: one kernel being written. Symbols stand for the fields of rows that it reads; it writes expressions,
-packed into columns. StraightLine: the same between two passes, for all rows at once.
+"""Draft: one kernel being written. Symbols stand for the fields of rows that it reads; it writes
+expressions, packed into columns. StraightLine: the same for code between two passes, for all rows at once.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ class KernelDraft:
 
 
 class Draft(KernelDraft):
-    """The kernel of a type of body."""
+    """The kernel of a type of body, being written."""
 
     def __init__(self, looped: Looped, kind: RowKind) -> None:
         super().__init__(looped, kind)
@@ -177,7 +177,7 @@ class Draft(KernelDraft):
         return BodyConstants(*(self._constant(f.name) for f in fields(BodyConstants)))
 
     def _constant(self, name: str) -> Any:
-        if name in self.kind.varying:  # the body's own part of the table of Parameters
+        if name in self.kind.varying:  # the body's part of the table of Parameters
             sizes = {other: len(LOWER) if other == "I" else SIZES[other] for other in self.kind.varying}
             parts = ca.vertsplit(
                 self.read("table", sum(sizes.values())), np.cumsum([0, *sizes.values()]).tolist()
@@ -252,7 +252,7 @@ class StraightLine:
         )
 
     def body(self, B: int) -> BodyFields:
-        """Fields of a body; -1 is ground."""
+        """Fields of body B; -1 is ground."""
         return BodyFields(self, B + 1)
 
     def _like(self, row: int, field: RowField[Any]) -> Structure:
@@ -276,7 +276,8 @@ class StraightLine:
             yield enabled, force, view
 
     def loads(self, gravity: bool = True, without: Collection[int] = ()) -> TreeLoads:
-        """Loads of all forces except some, by index; with `gravity`, the correction for excluded bodies."""
+        """Loads of all forces except those `without`, given by index; with `gravity`, the correction for
+        excluded bodies."""
         loads = TreeLoads(self.symbols.view(self.kin))
         for i, (enabled, force) in enumerate(self.symbols.laws(loads.view)):
             if i not in without and (i or gravity):
@@ -285,6 +286,6 @@ class StraightLine:
         return loads
 
     def write(self, **results: SX) -> None:
-        """Run what was written to fields, with these results of the operator."""
+        """Add the step that writes the fields, and these results of the operator."""
         writes, self.writes = self.writes, {}
         self.looped.line(self.reads, writes | results)

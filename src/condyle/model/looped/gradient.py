@@ -1,6 +1,6 @@
 """The gradient of w . udot (gradient.py) in the looped layout: kinematics out; both right-hand sides of
-aba.py in; accelerations and the bars of each body by itself out; sums of bars, and what each mobilizer makes
-of them, in."""
+aba.py in; accelerations and the bars of each body alone out; sums of bars, and their products with each
+mobilizer's Jacobians, in."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def forward_gradient(looped: Looped) -> None:
 
 
 def _apply_load_gradient(looped: Looped) -> LoadGradient | None:
-    """Add the bars of loads to those of the bodies: of most laws in a straight line, then those of laws in
+    """Add the bars of loads to those of the bodies: most laws in a straight line, then the laws in
     tables."""
     line = StraightLine(looped)
     loads = load_gradient(line, line.loads(without=looped.tabled))
@@ -195,7 +195,7 @@ def _along_paths(paths: PathRows) -> None:
 
 
 def has_looped_gradient(model: Model, wrt: Sequence[str]) -> bool:
-    """Whether all that is asked for is here: with respect to auxiliary states those of laws along paths."""
+    """Whether all variables are supported; among auxiliary states only those of laws along paths are."""
     kinds = path_kinds(model)
     if (
         model.tree.shares

@@ -7,8 +7,9 @@ In the notation of derivatives.py, w_B = (x, G, e) is the change of a body, abou
 
     dV = x x V + G,   da = x x a + e + G x V,    dF = x x* F + I e + Q G - dL = K_B w_B + c_B              (2)
 
-with its loads L, which depend on where it is and on how it moves, and then with what it carries. The speeds of
-a body, with P = N+ (sigma 1 - (N u)_q)^-1 N and p = N+ (sigma 1 - (N u)_q)^-1 b_q (1 / sigma where N is 1), add
+with its loads L, which depend on its pose and velocity; then its descendants are added. The speeds of a
+body, with P = N+ (sigma 1 - (N u)_q)^-1 N and p = N+ (sigma 1 - (N u)_q)^-1 b_q (1 / sigma where N is 1),
+add
 
     dq = P du + p,   d udot = sigma du - b_u
     w_B = shift(w_P, r) + T du + t,   T = (S, G, E') P + (0, S, K') + sigma (0, 0, S)
@@ -18,13 +19,13 @@ and the equations of a body's own speeds, S_k' F = tau_k(q, u), change by
 
     S' (K w_B + c) + (S x* F)' x_P + (dS' F - tau_q) dq - tau_u du = 0                                     (4)
 
-(x x S of the parent's x carries S). So, inward,
+(x x S, with the parent's x, rotates S). So, inward,
 
     D = S' K T + (dS' F - tau_q) P - tau_u,   R = S' K + (S x* F)',
     rest = S' (K t + c) + (dS' F - tau_q) p,   du = -D^-1 (R shift(w_P, r) + rest)                         (5)
     to the parent:  K - K T D^-1 R  and  c + K t - K T D^-1 rest                                           (6)
 
-and outward du by (5). D is eliminated without pivots: sigma S' I S is most of it where steps are short.
+and outward du by (5). D is eliminated without pivoting: for short steps sigma S' I S dominates.
 """
 
 from __future__ import annotations
@@ -59,13 +60,13 @@ _REST = RowField[ca.SX](name="D_rest")
 
 
 class _NotLocalError(Exception):
-    """A force depends on more than a body and its own speeds."""
+    """Raised if a force depends on more than one body and its own speeds."""
 
 
 def has_looped_newton(model: Model) -> bool:
-    """Whether each force depends on one body, or acts on speeds of a body and depends on these alone; no
-    constraints, motions, shared speeds or auxiliary states; and coordinates leave the directions of speeds only
-    along a quaternion."""
+    """Whether each force depends on one body only, or acts on speeds of one body and depends on these
+    alone; there are no constraints, motions, shared speeds or auxiliary states; and qdot = N u lacks
+    directions of q only along quaternions."""
     tree = model.tree
     if model.constraints or tree.shares or tree.driven or model.nz or not tree.nu or path_kinds(model):
         return False
@@ -109,7 +110,7 @@ def _is_local(model: Model, tabled: set[int]) -> bool:
             loads.enabled = enabled
             if i not in tabled:
                 force.apply(loads.view, loads)
-    except (_NotLocalError, AttributeError, KeyError):  # it needs the full state
+    except (_NotLocalError, AttributeError, KeyError):  # the force needs the full state
         return False
     found = [(B, x) for B, pair in loads.bodies.items() for x in pair]
     found += [
@@ -157,7 +158,7 @@ def build_looped_newton(model: Model) -> tuple[TableSweep, TableSweep]:
 
 class _Factors(NamedTuple):
     """Terms of (3), (5) and (6) for a body: r; S, G, E', K' of its speeds; D^-1 and D^-1 R; K T, K (S, G, E')
-    and K (0, 0, S); what p and b_u add to `rest`."""
+    and K (0, 0, S); contributions of p and b_u to `rest`."""
 
     r: ca.SX
     motions: ca.SX
@@ -188,7 +189,7 @@ class _Factors(NamedTuple):
 
 
 class _Factorization:
-    """The passes up to D^-1, being written."""
+    """The passes that compute the factors, being written."""
 
     def __init__(self, looped: Looped) -> None:
         self.looped, self.loaded = looped, has_forces(looped.model)
@@ -205,7 +206,7 @@ class _Factorization:
         d.me[_K] = ca.SX.zeros(6, 18)
 
     def prepare(self, d: Draft) -> None:
-        """Accelerations, and (2) of a body by itself."""
+        """Accelerations, and (2) of a body alone."""
         new = d.kinematics(True, positions=self.loaded)
         d.me.A = A = acceleration(d.parent.A, new.p_PM, new.c, new.H, d.of_speeds("udot"))
         P, p_c = rigid(new.R_GM, d.body.mass, d.body.com, d.body.I)
@@ -352,7 +353,7 @@ class _Speeds:
 
 
 def solved(D: SX, R: SX, lock: Sequence[SX] = ()) -> SX:
-    """D^-1 R for R = (1, ...); speeds that are locked are what the 1 says."""
+    """D^-1 R for R = (1, ...); for locked speeds it is the row of R itself."""
     n = D.shape[0]
     A = ca.horzcat(D, R)
     for k in range(len(lock)):
@@ -368,7 +369,7 @@ def solved(D: SX, R: SX, lock: Sequence[SX] = ()) -> SX:
 
 
 def _shifted(K: SX, r: SX) -> SX:
-    """K of a child about the parent's origin."""
+    """K of a child, moved to the parent's origin."""
     rx = ca.skew(r)
     K = ca.vertcat(K[:3, :] + rx @ K[3:, :], K[3:, :])
     parts = [K[:, 3 * k : 3 * k + 3] for k in range(6)]
@@ -376,8 +377,9 @@ def _shifted(K: SX, r: SX) -> SX:
 
 
 def load_changes(load: Pair, symbols: list[SX | None]) -> SX:
-    """dL of (2), shape (6, 18), of a load about M's origin from the symbols of R, p and V of M that it reads.
-    By x the pose turns and moves, V of M's origin turns, and the origin leaves the point of reference."""
+    """dL of (2), shape (6, 18), of a load about M's origin from the symbols of R, p and V of M that it
+    reads. x rotates and moves the pose, rotates V of M's origin, and moves the origin away from the point
+    of reference."""
     out, L = ca.SX(6, 18), ca.vertcat(*load)
     R, p, V = symbols
     if R is not None:

@@ -1,15 +1,16 @@
 """Newton's equations of implicit steps with muscles and constraints, along the tree: (1)-(5) of implicit_matrix.py without
 a matrix of the whole system.
 
-With implicit.py (2) about one point O, what changes of a body is w_B = (x, G, e), from ground on, and
+With implicit.py (2) about one point O, the change of a body is w_B = (x, G, e), summed from ground outward:
 
     w_B = w_P + T du + Q dq_0 - U b_u,    dq_0 = b_q / sigma,    dF_B = K_B w_B + sum of dF of its children   (1)
     Q = (S, G, E'),   U = (0, 0, S),   T = Q / sigma + (0, S, K') + sigma U
     S' dF_B + (S x* F_B)' x_P + A (du, dy, dlambda) = right side                                           (2)
 
-as condyle.native.solvers.tree_fronts has it. A has what depends on the speeds of one body; of laws along paths, with pairs of
-speeds that a law crosses, path_jacobian.py (3) (beyond the bodies that it touches its loads cancel); and of laws that
-are in no table and of constraints what their derivatives have. Loads that depend on one body alone are part of K_B.
+in the notation of condyle.native.solvers.tree_fronts. A contains the terms of the speeds of one body; for
+laws along paths, path_jacobian.py (3) for each pair of speeds that a law crosses (beyond the bodies that it
+touches its loads cancel); and the derivatives of constraints and of laws that are in no table. Loads that
+depend on one body alone are part of K_B.
 """
 
 from __future__ import annotations
@@ -49,27 +50,27 @@ from condyle.native.solvers.tree_fronts import FORCES, FrontPlan
 from condyle.records import dataclass
 
 WIDTH = 18
-"""Numbers of w."""
+"""Size of w."""
 PARTS = ("K", "C", "KU", "S", "SF", "inertia", "B_q", "B_u", "tau", "r", "s", "reduced")
-"""What the loops give: of each node K; of each speed (Q, U), (0, S, K'), S, S x* F and M_kk, as tree_fronts.py takes them;
-the entries of B_q and B_u that are in A; tau; r and s of each law along a path and each speed that it crosses; Y, T_z Y, Y Z_L and
-Y Z_v of each law."""
+"""Results of the loops: K of each node; (Q, U), (0, S, K'), S, S x* F and M_kk of each speed, in the form
+of tree_fronts.py; the entries of B_q and B_u that are in A; tau; r and s of each law along a path and each
+speed that it crosses; Y, T_z Y, Y Z_L and Y Z_v of each law."""
 
 
 _PULL = RowField[Pair]((ca.SX.ones(3, 1), ca.SX.ones(3, 1)), name="F_paths")
-"""Of a body: the loads of laws along paths on it, with a minus; then on all that it carries."""
+"""Field of a body: the loads of laws along paths on it, negated; later the sum over its descendants too."""
 
 
 @dataclass(frozen=True, eq=False)
 class NewtonFronts:
-    """What steps solve along the tree.
+    """The equations that steps solve along the tree.
 
     Attributes:
-        plan: who is eliminated where; the unknowns are the speeds, then those of `border`.
-        arms: of r and s, the law (by its place among those along paths) and the speed.
-        laws: along paths.
-        place: of each entry of A.
-        border: what else there is.
+        plan: where each unknown is eliminated; the unknowns are the speeds, then those of `border`.
+        arms: for each entry of r and s, the law (by its place among those along paths) and the speed.
+        laws: the laws along paths.
+        place: place of each entry of A.
+        border: all other laws, and constraints.
     """
 
     model: Model
@@ -137,7 +138,7 @@ def _crossed(model: Model) -> list[set[int]]:
 
 
 class _Passes:
-    """The passes being written."""
+    """The passes, being written."""
 
     def __init__(self, looped: Looped, fronts: NewtonFronts) -> None:
         self.looped, self.fronts, self.tree = looped, fronts, looped.model.tree
@@ -146,7 +147,7 @@ class _Passes:
         self._add_speeds()
 
     def _add_speeds(self) -> None:
-        """Rows of speeds, and where results are."""
+        """Add rows for the speeds, and the places of results."""
         looped, tree, plan = self.looped, self.tree, self.fronts.plan
         rows, nodes, nu = NewRows(looped), np.arange(len(plan.parents)), tree.nu
         self.speeds, most = len(looped.types), max(b.mobilizer.nu for b in tree.bodies)
@@ -206,7 +207,7 @@ class _Passes:
         d.me[FELT] = ca.SX.zeros(6, 12)
 
     def prepare(self, d: Draft) -> None:
-        """Kinematics and accelerations, and the body by itself."""
+        """Kinematics and accelerations, and the terms of the body alone."""
         new = d.kinematics(True, positions=True)
         d.me.p_O = d.read("constant.inner", 1) * (d.parent.p_O + new.p_PM)
         d.me.X_MF = (new.X_GF[0], new.X_GF[1] - new.p_GM)
@@ -220,7 +221,7 @@ class _Passes:
             d.me.f_q = d.me.f_u = ca.SX.zeros(d.mobilizer.nu, d.mobilizer.nu)
 
     def _feel(self, kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> None:
-        """Loads, and what they change by beyond being carried."""
+        """Loads, and their changes besides those of moving rigidly with the body."""
         for link, (n, f) in kind.loads(d, column).items():
             symbols = [d.reads.get(f"{link}.{name}") for name in ("R", "p", "V")]
             moved = ca.blockcat([[-ca.skew(n), -ca.skew(f)], [-ca.skew(f), ca.SX(3, 3)]])
@@ -229,7 +230,7 @@ class _Passes:
             d.add(d.row(link), BodyFields.F, (-n, -f))
 
     def start(self, d: Draft) -> None:
-        """K of the body by itself: loads are there."""
+        """K of the body alone, once its loads are known."""
         mine = carried(d.me)
         mine = mine._replace(F=add(mine.F, d.me.F))
         carry(d.me, mine)
@@ -248,7 +249,7 @@ class _Passes:
         d.writes["node_K"] = ca.densify(ca.vec(ca.horzcat(*about_O, ca.SX(6, plan.row - WIDTH)).T))
 
     def inward(self, d: Draft) -> None:
-        """What the body carries is there."""
+        """The terms of the body's speeds, once the sums over its descendants are known."""
         nu, r, mine, pull = d.mobilizer.nu, d.me.r, carried(d.me), d.me[_PULL]
         carry(d.parent, with_child(carried(d.parent), mine, r))
         d.parent[_PULL] = add(d.parent[_PULL], (pull[0] + ca.cross(r, pull[1]), pull[1]))
@@ -280,7 +281,7 @@ class _Passes:
                 inner(h, (mine.I @ h[0] + ca.cross(mine.mc, h[1]), mine.m * h[1] + ca.cross(h[0], mine.mc)))
             )
             for j, (other, *_) in enumerate(own):
-                # what a change of the joint carries of the loads along paths
+                # loads along paths that move rigidly with the joint
                 by_q[j, k] += ca.dot(other[0], ca.cross(h[0], pull[0]) + ca.cross(h[1], pull[1])) + ca.dot(
                     other[1], ca.cross(h[0], pull[1])
                 )
@@ -294,7 +295,7 @@ class _Passes:
 
 
 class LocalPaths(ReducedPaths):
-    """Laws along paths among the speeds that each crosses."""
+    """Contributions of laws along paths to the equations of the speeds that each law crosses."""
 
     local = True
 

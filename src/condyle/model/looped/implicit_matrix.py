@@ -1,25 +1,27 @@
 """Newton's equations of implicit steps as a matrix over the speeds alone, in the looped layout: for trees with
-muscles, constraints and forces between bodies, whose equations (1) of implicit.py do not end along the tree.
+muscles, constraints and forces between bodies, where equations (1) of implicit.py cannot be solved along
+the tree.
 
 Coordinates and the auxiliary states of laws along paths are eliminated one by one. With M and the derivatives of
 inverse dynamics tau, of which B_q = -tau_q and B_u = -tau_u (jacobian.py), qdot = u, and
 
     dq = (du + b_q) / sigma,    d udot = sigma du - b_u                                                    (1)
 
-a muscle's own states z, whose rates are Z(L, v, z), leave of its tension T(L, v, z), with Y = (sigma 1 - Z_z)^-1,
+a muscle's own states z, with rates Z(L, v, z), are eliminated from its tension T(L, v, z), with
+Y = (sigma 1 - Z_z)^-1:
 
     dz = Y (b_z + Z_L dL + Z_v dv),   dT = (T_L + T_z Y Z_L) dL + (T_v + T_z Y Z_v) dv + T_z Y b_z         (2)
 
-so that it is a law without states, but for the last term. r and s are the rows of dL/dq and dv/dq. All laws that are not
-rows of tables (tau_0, of states y with rates f_y) and constraints, a = G udot + bias = 0 with forces -G' lambda, are
-few numbers y, lambda beside the speeds:
+so that it acts as a law without states, except for the last term. r and s are the rows of dL/dq and dv/dq.
+All laws that are not rows of tables (tau_0, of states y with rates f_y) and constraints,
+a = G udot + bias = 0 with forces -G' lambda, add the few unknowns y, lambda to the speeds:
 
     [sigma M - B_q / sigma - B_u] du - tau_y dy + G' dlambda = M b_u + B_q b_q / sigma - r' T_z Y b_z      (3)
     (sigma 1 - f_yy) dy - (f_yq / sigma + f_yu) du = b_y + f_yq b_q / sigma                                (4)
     (sigma G + a_q / sigma + a_u) du = G b_u - a_q b_q / sigma                                             (5)
 
-where B_q has tau_0 and -G' lambda, too. (3)-(5) are one matrix here, which condyle.integrate.newton factors; implicit_fronts.py
-solves them along the tree.
+where B_q includes tau_0 and -G' lambda. Here (3)-(5) are one matrix, which condyle.integrate.newton
+factors; implicit_fronts.py solves them along the tree.
 """
 
 from __future__ import annotations
@@ -55,15 +57,18 @@ from condyle.native.loops.sweep import TableSweep
 from condyle.records import dataclass
 
 REDUNDANT = 1e-12
-"""What is added to the multipliers' matrix, of its largest entry: constraints may say the same twice."""
+"""Regularization of the multipliers' matrix relative to its largest entry, since constraints may be
+redundant."""
 MATRICES = ("M", "B_q", "B_u", "tau", "r", "s", "reduced")
-"""What the loops give: (nu, nu) row by row thrice, rows going on with zeros for the few; tau (nu,); r and s of each law along a path in tables, a row of nu
-numbers each; Y, T_z Y, Y Z_L, Y Z_v of each, column by column."""
+"""Results of the loops: three matrices (nu, nu) row by row, whose rows are padded with zeros for y and
+lambda; tau (nu,); r and s of each law along a path in tables, a row of nu numbers each; Y, T_z Y, Y Z_L, Y
+Z_v of each law, column by column."""
 
 
 def has_newton_matrix(model: Model) -> bool:
-    """Whether (1)-(5) hold: speeds are the rates of coordinates, none is driven or shared, laws in tables depend on one
-    body, or on the length of a path and their own states; constraints are equations, without friction."""
+    """Whether (1)-(5) apply: speeds are the rates of coordinates, none is driven or shared; laws in tables
+    depend on one body, or on the length of a path and their own states; constraints are equations, without
+    friction."""
     tree = model.tree
     if tree.shares or tree.driven or model.reaction_laws or not tree.nu or tree.nq != tree.nu:
         return False
@@ -126,14 +131,15 @@ def tabled(model: Model) -> frozenset[int]:
 
 
 def states_of(model: Model) -> dict[int, range]:
-    """Places of the auxiliary states of each force among all, by the force's place."""
+    """Places of the auxiliary states of each force among all auxiliary states, by the force's place."""
     ends = np.cumsum([0, *(len(force.states) for force in model.forces.values())]).tolist()
     return {i: range(a, b) for i, (a, b) in enumerate(itertools.pairwise(ends))}
 
 
 @dataclass(frozen=True)
 class LawsAlongPaths:
-    """Places of the laws of (2): by law, its states among all, and where what is `reduced` of it begins."""
+    """Places of the laws of (2): for each law, its states among all auxiliary states, and where its
+    `reduced` numbers begin."""
 
     states: tuple[range, ...]
     starts: tuple[int, ...]
@@ -148,14 +154,14 @@ class LawsAlongPaths:
 
 
 class Border:
-    """What (3)-(5) have of laws that are in no table and of constraints, as expressions of (t, y, p), udot and
-    lambda.
+    """The terms of (3)-(5) of constraints and of laws that are in no table, as expressions of (t, y, p),
+    udot and lambda.
 
     Attributes:
         inputs: t, (q, u, z), p.
-        own: forces on coordinates that depend on those of the same body alone, which it leaves out.
+        own: forces on coordinates that depend on those of the same body alone, which are left out.
         states: places of y among z.
-        alone: whether these laws depend on no other states.
+        alone: whether these laws depend on no other auxiliary states.
     """
 
     def __init__(self, model: Model) -> None:
@@ -205,8 +211,8 @@ class Border:
         return [ca.densify(self.tau + self.others), ca.densify(self.G.nz[:])]
 
     def derivatives(self) -> list[SX]:
-        """What they add to B_q and B_u, which go on with 0, and with tau_y and -G': row by row; f_yq and a_q, f_yu and
-        a_u, 0 and G, and f_yy: by columns."""
+        """Their contributions to B_q and B_u, extended by 0, and by tau_y and -G', row by row; f_yq and
+        a_q, f_yu and a_u, 0 and G, and f_yy, by columns."""
         by = ca.jacobian
         flat: Callable[[SX], SX] = lambda x: ca.densify(ca.vec(x))
         tau, rates = self.tau + self.pull, ca.vertcat(self.rates, self.a)
@@ -221,12 +227,12 @@ class Border:
         ]
 
     def blocks(self, inertia: SX) -> tuple[SX, SX, SX]:
-        """The same as parts of B_q, B_u and M, sparse, whose rows and columns go on with those of y and lambda. inertia:
-        M_kk, which says what is little beside G M^-1 G'."""
+        """The same as sparse parts of B_q, B_u and M, extended by rows and columns of y and lambda.
+        inertia: M_kk, from which the regularization relative to G M^-1 G' is computed."""
         by, nu, n, m = ca.jacobian, self.u.numel(), len(self.states), self.m
         tau, rows = self.tau + self.pull, ca.vertcat(self.rates, -self.a)
         size = (self.G**2) @ (1 / inertia)
-        little = ca.diag(ca.if_else(size > 0, REDUNDANT * size, 1))  # those that are disabled stay alone
+        little = ca.diag(ca.if_else(size > 0, REDUNDANT * size, 1))  # disabled ones get a 1
         B_q = ca.blockcat([[by(tau, self.q), ca.SX(nu, n + m)], [by(rows, self.q), ca.SX(n + m, n + m)]])
         B_u = ca.blockcat(
             [
@@ -245,7 +251,7 @@ class Border:
         return B_q, B_u, M
 
     def entries(self) -> list[tuple[int, int]]:
-        """Where `blocks` have entries."""
+        """Rows and columns of the entries of `blocks`."""
         if self.empty:
             return []
         pattern = sum(
@@ -270,7 +276,7 @@ def build_newton_matrix(model: Model) -> TableSweep:
 
 
 class SpeedMatrices(TreeColumns):
-    """The passes being written. M is dense, accelerations are given."""
+    """The passes, being written. M is dense; accelerations are given."""
 
     def __init__(
         self, looped: Looped, before: list[list[int]], place: Mapping[str, tuple[str, int]], width: int
@@ -332,7 +338,7 @@ class SpeedMatrices(TreeColumns):
         d.me[FELT] = ca.SX.zeros(6, 12)
 
     def start(self, d: Draft) -> None:
-        """What a body has by itself: loads are there."""
+        """The terms of a body alone, once its loads are known."""
         V, (I, p_c) = d.me.V, d.me.own
         d.me.a = a = spatial_acceleration(V, d.me.A)
         d.me.udot = ca.vertcat(ca.SX(0, 1), *d.of_speeds("udot"))
@@ -340,7 +346,7 @@ class SpeedMatrices(TreeColumns):
         carry(d.me, mine._replace(F=add(mine.F, d.me.F)))
 
     def _feel(self, kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> None:
-        """path_jacobian.py (4), and loads for what is carried."""
+        """path_jacobian.py (4), and the loads that move rigidly with the body."""
         for link, (n, f) in kind.loads(d, column).items():
             symbols = [d.reads.get(f"{link}.{name}") for name in ("R", "p", "V")]
             moved = ca.blockcat([[-ca.skew(n), -ca.skew(f)], [-ca.skew(f), ca.SX(3, 3)]])
@@ -364,7 +370,7 @@ class SpeedMatrices(TreeColumns):
 
 
 class ReducedPaths(PathColumns):
-    """Tensions without states of their own: (2)."""
+    """(2): tensions whose own states are eliminated."""
 
     def _windows(self, cells: Mapping[int, tuple[int, int]], arms: Mapping[int, tuple[int, int]]) -> None:
         super()._windows(cells, arms)
@@ -378,7 +384,7 @@ class ReducedPaths(PathColumns):
         looped.window("law_reduced", "reduced", first, LawsAlongPaths.of_model(looped.model).starts)
 
     def _arm_places(self, arms: Mapping[int, tuple[int, int]]) -> list[int]:
-        """Where r and s of arms are in their results."""
+        """Places of r and s of each arm in their results."""
         return [(r - self._first_law) * self.tree.nu + j for r, j in arms.values()]
 
     def _derivatives(self, kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
@@ -405,7 +411,7 @@ class ReducedPaths(PathColumns):
 
 
 def reduced(laws: LawsAlongPaths, x: SX, k: int) -> tuple[SX, SX, SX, SX]:
-    """Y, T_z Y, Y Z_L and Y Z_v of a law, from all that is reduced."""
+    """Y, T_z Y, Y Z_L and Y Z_v of law k, from the `reduced` numbers of all laws."""
     n, at = len(laws.states[k]), laws.starts[k]
     ends = np.cumsum([at, n * n, n, n, n]).tolist()
     Y, T_Y, by_L, by_v = (x[a:b] for a, b in itertools.pairwise(ends))

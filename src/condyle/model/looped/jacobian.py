@@ -1,9 +1,10 @@
 """The Jacobian of forward dynamics (derivatives.py) in the looped layout.
 
-After the passes of aba.py: what each body has by itself, outward; what it carries and the columns of its
-speeds, inward; then one row for every two speeds of different bodies on one path. Speeds are rows, too:
-bodies reach theirs by the links speed0, speed1 and so on, and a pair reaches its two by near and far, the one
-closer to ground. M is factored and solved afterward (condyle.native.solvers.tree_solve).
+After the passes of aba.py: the terms of each body alone, outward; sums over its descendants and the columns
+of its speeds, inward; then one row for every two speeds of different bodies on one path. Speeds are rows,
+too: bodies reach theirs by the links speed0, speed1 and so on, and a pair reaches its two speeds by near
+and far, where far is the one closer to ground. M is factored and solved afterward
+(condyle.native.solvers.tree_solve).
 """
 
 from __future__ import annotations
@@ -47,12 +48,13 @@ from condyle.native.solvers.tree_solve import TreeSolve, padded
 _CARRIED = RowField[Subtree](
     (NUMBER, VECTOR, ca.SX.ones(ca.Sparsity.lower(3)), VECTOR, ca.SX.ones(3, 3), PAIR), name="carried"
 )
-"""Of a body: what it carries, with the lower half of the inertia."""
+"""Field of a body: sums over it and its descendants, with the lower half of the inertia."""
 
 
 def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
-    """Whether this is all there is to it: no constraints, no accelerations prescribed by functions of q or u,
-    and forces other than gravity and laws along paths only on coordinates, each of those of its own body."""
+    """Whether this module covers the model: no constraints, no accelerations prescribed by functions of q
+    or u; forces other than gravity and laws along paths act on coordinates only and depend only on those of
+    the same body."""
     tree = model.tree
     if model.constraints or not tree.nu or not has_looped_gradient(model, wrt) or model.gravity.excluded:
         return False
@@ -62,7 +64,7 @@ def has_looped_jacobian(model: Model, wrt: Sequence[str]) -> bool:
 
 
 class AskedForBodiesError(Exception):
-    """A force depends on where bodies are or how they move."""
+    """Raised if a force depends on poses or velocities of bodies."""
 
 
 def _is_local(model: Model) -> bool:
@@ -98,7 +100,7 @@ def _is_local(model: Model) -> bool:
 
 
 def build_looped_jacobian(model: Model, wrt: Sequence[str]) -> TreeSolve:
-    """d udot by some of q, u, tau and z, row by row, and the status."""
+    """Derivatives of udot by some of q, u, tau and z, row by row, and the status."""
     nu, before = model.tree.nu, before_each(model.tree)
     widths = [model.nz if name == "z" else nu for name in wrt]
     results = [("entries", nu + sum(map(len, before))), ("columns", nu * padded(sum(widths))), ("status", 1)]
@@ -110,8 +112,8 @@ def build_looped_jacobian(model: Model, wrt: Sequence[str]) -> TreeSolve:
 
 
 def has_looped_jvp(model: Model, wrt: Sequence[str]) -> bool:
-    """Whether a derivative along a direction is the Jacobian times that: where laws along paths would make it
-    a long straight line."""
+    """Whether a derivative along a direction is computed as the Jacobian times the direction: where laws
+    along paths would make it a long straight line."""
     return bool(path_kinds(model)) and has_looped_jacobian(model, wrt)
 
 
@@ -122,10 +124,10 @@ def build_looped_jvp(model: Model, wrt: Sequence[str]) -> Product:
 
 
 class TreeColumns:
-    """The passes being written.
+    """The passes, being written.
 
     Args:
-        before: of each speed those before it on its path to ground, nearest first.
+        before: for each speed, the speeds before it on its path to ground, nearest first.
         place: the result that holds the columns of each variable, and where they begin in its rows of `width` numbers.
     """
 
@@ -139,7 +141,7 @@ class TreeColumns:
         self._tables(before)
 
     def _tables(self, before: list[list[int]]) -> None:
-        """Rows of speeds and pairs, and where their results are among those of all."""
+        """Add rows for speeds and pairs, and the places of their results."""
         looped, tree, nu = self.looped, self.tree, self.tree.nu
         bodies, width, place = len(looped.types), self.width, self.place
         start = np.cumsum([0, *(1 + len(b) for b in before)])
@@ -181,11 +183,11 @@ class TreeColumns:
             looped.window(f"down_{name}", result, first, near * width + begin + far)
 
     def _own_entries(self, k: int, row: np.ndarray, u: np.ndarray, start: np.ndarray) -> None:
-        """Where M of the bodies' own speeds is."""
+        """Places of the entries of M of the bodies' own speeds."""
         self.looped.window(f"own_M{k}", "entries", 0, start[row])
 
     def _pair_entries(self, first: int, entry: np.ndarray) -> None:
-        """Where M of pairs is, whose rows begin with `first`."""
+        """Places of the entries of M of pairs, whose rows begin with `first`."""
         self.looped.window("pair_M", "entries", first, entry)
 
     def write(self) -> None:
@@ -201,13 +203,13 @@ class TreeColumns:
             PathColumns(self.looped, paths, self.place, self.width, self.speeds).write()
 
     def applied(self) -> None:
-        """Loads of laws along paths by themselves: they are part of what bodies carry."""
+        """Apply the loads of laws along paths separately: they are part of the sums over descendants."""
         if (paths := self.looped.path_rows) is not None:
             paths.push(BodyFields.F, -1)
 
     @property
     def elsewhere(self) -> frozenset[int]:
-        """Laws that are not forces on coordinates of one body, by their places among the forces."""
+        """Places among the forces of laws that are not forces on coordinates of one body."""
         return self.looped.tabled
 
     # ---- kernels
@@ -218,7 +220,7 @@ class TreeColumns:
         carry(d.me, Subtree(ca.SX(1, 1), none, ca.SX(3, 3), none, ca.SX(3, 3), ZERO))
 
     def prepared(self, d: Draft, new: BodyKinematics, P: Inertia, p_c: SX) -> None:
-        """Kinematics are there."""
+        """Called when kinematics are known."""
         d.me.p_O = d.read("constant.inner", 1) * (d.parent.p_O + new.p_PM)
         d.me.own = (ca.tril(P[0]), p_c)
         d.me.X_MF = (new.X_GF[0], new.X_GF[1] - new.p_GM)
@@ -228,7 +230,7 @@ class TreeColumns:
             d.me.f_q = d.me.f_u = ca.SX.zeros(nu, nu)
 
     def found(self, d: Draft, udot: list[SX], X: Pair) -> None:
-        """Accelerations are there."""
+        """Called when accelerations are known."""
         V, (I, p_c) = d.me.V, d.me.own
         a = spatial_acceleration(V, add(d.me.A, X))
         d.me.a = a
@@ -239,7 +241,7 @@ class TreeColumns:
         carry(d.me, mine)
 
     def inward(self, d: Draft) -> None:
-        """What the body carries is there."""
+        """Called when the sums over the body's descendants are known."""
         nu, mobilizer = d.mobilizer.nu, d.mobilizer
         mine, r = carried(d.me), d.me.r
         carry(d.parent, with_child(carried(d.parent), mine, r))
@@ -268,12 +270,12 @@ class TreeColumns:
                 speed.S, speed.G = column.S, column.G
 
     def own_M(self, d: Draft, M: SX) -> None:
-        """M of the body's own speeds is there."""
+        """Called when M of the body's own speeds is known."""
         for k, lock in enumerate(of_held(d, BodyFields.lock)):
             d.writes[f"own_M{k}"] = ca.vertcat(*(M[k, k - i] + (0 if i else lock) for i in range(k + 1)))
 
     def pair(self, d: KernelDraft) -> None:
-        """Two speeds on one path."""
+        """The kernel of a pair of speeds on one path."""
         S, g, E, K = SpeedFields(d, "far").motion
         row_I, row_Q, dF_q, dF_u = SpeedFields(d, "near").force
         none = S
@@ -288,7 +290,8 @@ class TreeColumns:
 
 
 def write_own_forces(looped: Looped, without: frozenset[int]) -> None:
-    """A line: how forces on coordinates, but those of some laws, change with those of their body."""
+    """Add a straight line with the derivatives of forces on coordinates, except those of some laws, by the
+    coordinates of the same body."""
     line, tree = StraightLine(looped), looped.model.tree
     s, loads = line.symbols, line.loads(without=without)
     for b in tree.bodies:

@@ -1,5 +1,5 @@
-"""Many laws of one kind as rows of a table: one kernel for all, linked to the rows of the bodies that they
-act on.
+"""Many laws of one kind as rows of a table: one kernel for all of them, with links to the rows of the
+bodies that they act on.
 
 A law is `tabular` if its equations depend only on poses and velocities of its bodies. Its fields then become
 the columns of a table, its bodies become links, and its `apply` is traced once with symbols for these. Fields
@@ -37,7 +37,7 @@ cross = ca.cross
 
 
 def entries(law: Described, within: str = "") -> Iterator[tuple[str, Role, Any]]:
-    """Name, role and value of each field, those of its parts too."""
+    """Name, role and value of each field, including those of its parts."""
     for name, role in law.roles():
         value = getattr(law, name)
         if role.kind == "part":
@@ -47,7 +47,7 @@ def entries(law: Described, within: str = "") -> Iterator[tuple[str, Role, Any]]
 
 
 def at(law: Described, name: str) -> Any:
-    """A field by its name, of a part by PART/FIELD."""
+    """A field by its name; PART/FIELD for a field of a part."""
     return attrgetter(name.replace("/", "."))(law)
 
 
@@ -75,12 +75,12 @@ def numbers_of(law: Law) -> dict[str, tuple[tuple[int, ...], list[float]]] | Non
 
 @dataclass(frozen=True, eq=False)
 class LawKind:
-    """Laws of one class, all of whose numbers are plain.
+    """Laws of one class, with plain numbers only.
 
     Attributes:
         law: one of them.
-        members: places among the forces, and the laws.
-        turned: links to bodies of which some frame M is rotated relative to the body's.
+        members: the laws, with their places among the forces.
+        turned: links that lead to some body whose frame M is rotated relative to its body frame.
     """
 
     law: Law
@@ -93,7 +93,7 @@ class LawKind:
         return tuple(name for name, role, _ in entries(self.law) if role.kind == "body")
 
     def columns(self, model: Model) -> dict[str, np.ndarray]:
-        """Numbers of the laws, and of the frames M of their bodies, by name, shape (members, size)."""
+        """Numbers of the laws and of the frames M of their bodies, by name, shape (members, size)."""
         each = [numbers_of(law) or {} for _, law in self.members]
         out = {name: np.array([numbers[name][1] for numbers in each]) for name in each[0]}
         for link in self.links:
@@ -121,14 +121,14 @@ class LawKind:
         return ca.if_else(d.read("on", 1), ca.vertcat(*found), 0)
 
     def twin(self, column: Mapping[str, SX]) -> Law:
-        """The law with symbols for its numbers and links for its bodies."""
+        """The law with symbols in place of its numbers and links in place of its bodies."""
         shapes = numbers_of(self.law) or {}
         data = {name: Datum(_shaped(column[name], shape)) for name, (shape, _) in shapes.items()}
         return _twin(self.law, data, "")
 
 
 def changed(thing: Any, changes: Mapping[str, Any]) -> Any:
-    """A copy of a record with other fields, unchecked."""
+    """A copy of a record with some fields changed, without checks."""
     twin = object.__new__(type(thing))
     for f in fields(thing):
         object.__setattr__(twin, f.name, changes.get(f.name, getattr(thing, f.name)))
@@ -154,7 +154,7 @@ def _shaped(column: SX, shape: tuple[int, ...]) -> SX:
 
 
 def frame_of(model: Model, body: str) -> tuple[np.ndarray, np.ndarray]:
-    """R_MB and p_MB of a body; of ground the identity."""
+    """R_MB and p_MB of a body; the identity for ground."""
     B = model.tree.body(body).index
     if B < 0:
         return np.eye(3), np.zeros(3)
@@ -162,7 +162,7 @@ def frame_of(model: Model, body: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def law_kinds(model: Model) -> list[LawKind]:
-    """Kinds that are tables; the laws in none of them remain a straight line."""
+    """Kinds that become tables; all other laws remain a straight line."""
     varying = {b.name for b in model.tree.bodies if model.varies(b.name, "R_MB", "p_MB")}
     found: dict[Hashable, list[tuple[int, Law]]] = {}
     for i, law in enumerate(model.forces.values()):
@@ -189,7 +189,7 @@ def law_kinds(model: Model) -> list[LawKind]:
 
 
 class PoseView:
-    """Poses of bodies for an element in a table (laws.view.View): bodies are links, stations are in
+    """Poses of bodies for an element in a table (laws.view.View): bodies are given by links, stations in
     their frames M."""
 
     smooth = False
@@ -208,7 +208,8 @@ class PoseView:
 
 
 class RowView(PoseView):
-    """The state for a law in a table: stations are in the bodies' frames, auxiliary states only its own."""
+    """The state for a law in a table: stations are in the bodies' frames; only the law's own auxiliary
+    states are available."""
 
     def __init__(self, d: KernelDraft, column: Mapping[str, SX], law: Law) -> None:
         super().__init__(d)
@@ -238,7 +239,7 @@ class RowView(PoseView):
 
 
 class RowLoads:
-    """Collects its result: moments about M's origin and forces, by link."""
+    """Collects the law's loads: moments about M's origin and forces, by link."""
 
     def __init__(self, view: PoseView) -> None:
         self.view = view

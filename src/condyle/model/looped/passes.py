@@ -47,7 +47,7 @@ def nothing(d: Draft) -> None:
 
 
 def sines(looped: Looped) -> None:
-    """A pass for the sines and cosines of all coordinates."""
+    """Add a pass for the sines and cosines of all coordinates."""
 
     def write(d: Draft) -> None:
         if (split := sines_first(d.mobilizer)) is not None:
@@ -57,7 +57,7 @@ def sines(looped: Looped) -> None:
 
 
 def at_rest(d: Draft) -> None:
-    """Ground: the frame of reference, at rest."""
+    """Ground at rest, the frame of reference."""
     d.me.R, d.me.p, d.me.w = ca.SX.eye(3), ca.SX(3, 1), ca.SX(3, 1)
     d.me.P = ca.SX(3, 3), ca.SX(3, 3), ca.SX(3, 3)
     d.me.V = d.me.A = d.me.z = d.me.F = d.me.X = ZERO
@@ -121,13 +121,13 @@ def apply_motions(looped: Looped, moving: bool) -> None:
 
 
 def of_held(d: Draft, field: Any) -> list[SX]:
-    """lock or held of the speeds of this body, as modified by motions."""
+    """lock or held for the speeds of this body, as modified by motions."""
     return d.me[field] if d.kind.driven else d.of_speeds(field.name)
 
 
 def with_laws(d: Draft, tau: str | None, generalized: bool) -> list[SX]:
-    """An argument for the speeds of this body, or zero, and the generalized forces of laws, if there are
-    any."""
+    """The entries of an argument for the speeds of this body (zero for None), plus the generalized forces
+    of laws, if any."""
     taus = [ca.SX(0)] * d.mobilizer.nu if tau is None else d.of_speeds(tau)
     return [x + f for x, f in zip(taus, d.me.f, strict=True)] if generalized else taus
 
@@ -165,12 +165,12 @@ def solve(
     found: Callable[[Draft, list[SX], Pair], None] | None = None,
     applied: Callable[[], None] | None = None,
 ) -> None:
-    """aba.py. Forces act only if bodies move.
+    """The passes of aba.py. Forces act only if bodies move.
 
     Args:
         prepared: adds to the first pass, given kinematics, inertia and mass center of a body.
         ground: the same for ground.
-        found: replaces the result udot; called with the accelerations of the speeds, and X.
+        found: called instead of writing the result udot, with the accelerations of the speeds, and X.
         applied: adds passes after those that apply loads.
     """
     forces = moving and has_forces(looped.model)
@@ -256,7 +256,7 @@ def forward_dynamics(looped: Looped) -> None:
 
 
 def ydot(looped: Looped) -> None:
-    """Without constraints."""
+    """The rates of all states, without constraints."""
     solve(looped, True, "tau", prepared=lambda d, *_: _write_qdot(d))
 
 
@@ -273,8 +273,8 @@ def _newton_euler(
     forces: bool = False,
     constraints: bool = False,
 ) -> None:
-    """rnea.py: `result` is the generalized forces, or "F" for the reactions, or "F" and these after it. With
-    `constraints`, those of multipliers lambda_ push too."""
+    """The passes of rnea.py. `result` is the name for generalized forces, "F" for reactions, or "F"
+    followed by the name for both. With `constraints`, the forces of the multipliers lambda_ act too."""
     forces = forces and has_forces(looped.model)
     placed = forces or constraints
 
@@ -294,7 +294,7 @@ def _newton_euler(
 
 
 def _project(looped: Looped, result: str, sign: int) -> None:
-    """Sum forces tip to base: the generalized forces with `sign` times those of laws, or the forces
+    """Sum forces tip to base; writes the generalized forces with `sign` times those of laws, or the forces
     themselves as "F", or both."""
     shares = looped.model.tree.shares
     looped.cleared += tuple(name for name in result.split() if name != "F" and shares)
@@ -402,7 +402,7 @@ def composite_inertias(looped: Looped) -> None:
 
 
 def _sum(looped: Looped, moving: bool, size: int, terms: Callable[[Draft, Any], list[SX]]) -> Any:
-    """One pass that adds up terms of each body; the field of the root that has the sum."""
+    """Add one pass that sums terms over the bodies; returns the field of the root with the sum."""
     total = RowField[ca.SX](ca.SX.ones(size, 1), name="total")
 
     def ground(d: Draft) -> None:
@@ -436,7 +436,7 @@ def energies(looped: Looped) -> None:
 
 
 def _along_paths(looped: Looped) -> frozenset[int]:
-    """Laws along paths in tables, by their places among the forces."""
+    """Places among the forces of the laws along paths in tables."""
     return frozenset() if looped.path_rows is None else looped.path_rows.members
 
 
@@ -449,7 +449,7 @@ def momentum(looped: Looped) -> None:
 
 
 def _mean(looped: Looped, moving: bool, value: Callable[[Draft, Any], SX], result: str) -> None:
-    """The mean of a vector of each body, weighted with the masses."""
+    """The mean of a vector over the bodies, weighted by mass."""
     total = _sum(looped, moving, 4, lambda d, new: [d.body.mass * value(d, new), d.body.mass * ca.SX(1)])
     line = StraightLine(looped)
     sums = line.body(-1)[total]
@@ -517,7 +517,7 @@ def write_rates(line: StraightLine) -> None:
 
 
 def frame_velocity(looped: Looped, body: int) -> None:
-    """Spatial velocity of a frame on one body, at a station; or only its last three."""
+    """Spatial velocity of a frame on one body, at a station, or only its linear part."""
 
     def prepare(d: Draft) -> None:
         d.kinematics(True)

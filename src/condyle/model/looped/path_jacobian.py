@@ -1,24 +1,26 @@
 """Contribution of laws along paths to the Jacobian of forward dynamics in the looped layout (jacobian.py).
 
 With loads -T W_i of a span on bodies i (path_rows.py), a change of q_j moves the bodies at or beyond J, its
-body, with S_j, and their velocities by dV = S_j x V + G_j (dynamics/derivatives.py (2)). Spans of a law give
+body, by S_j, and changes their velocities by dV = S_j x V + G_j (dynamics/derivatives.py (2)). The spans of
+a law give
 
     r_j = dL/dq_j = sum of W_i . S_j,    s_j = dv/dq_j = sum of dW_i . V_i + W_i . dV_i     over moved i   (1)
     dT/dq_j = T_L r_j + T_v s_j,         dT/du_j = T_v r_j,        d(load)/dz = -T_z W                     (2)
     d(load_i)/dq_j = -(dT/dq_j W_i + T dW_i),    d(load_i)/du_j = -dT/du_j W_i                             (3)
 
-A span that moves rigidly does not change, so only speeds that it crosses count. Loads that move with their
-bodies are part of the force F that a body carries; the terms of (3) are summed tip to base for every speed j,
-and S_k times the sum is the change of f_k.
+A span that moves rigidly does not change, so only speeds that it crosses contribute. Loads that move
+rigidly with their bodies are part of the force F summed over the descendants of a body; the terms of (3)
+are summed tip to base for every speed j, and S_k times the sum is the change of f_k.
 
-Rows: an *arm* for each law and speed, with (2); a *turn* for each span and speed that it crosses, a *pull* for
-each that other spans of its law cross, where dT is all that changes; a *cell* for each body and speed, with
-sums of (3). Loads that depend on one body alone, as those of contacts, may be
-among these: with d(load) = A x + B G of what the body itself feels, about M's origin, beyond what is carried,
+Rows: an *arm* for each law and speed, with (2); a *turn* for each span and speed that it crosses; a *pull*
+for each span and speed that only other spans of its law cross, where only T changes; a *cell* for each body
+and speed, with sums of (3). Loads that depend on one body alone, such as those of contacts, may be
+included: if such a load changes by d(load) = A x + B G, about M's origin, in addition to moving rigidly
+with the body,
 
     d(load)/dq_j = A S_j + B G_j,    d(load)/du_j = B S_j                                                  (4)
 
-has a row *felt* for each such body and speed before it.
+has a row *felt* for each such body and each speed between it and ground.
 """
 
 from __future__ import annotations
@@ -43,7 +45,8 @@ cross = ca.cross
 
 
 class SpeedFields(RowFields):
-    """Fields of a speed, about O: S, g, E, K; row_I, row_Q, dF_q, dF_u of derivatives.Column; S and G."""
+    """Fields of a speed, about O: motion = (S, g, E, K) and force = (row_I, row_Q, dF_q, dF_u) as in
+    derivatives.Column; S and G."""
 
     motion = RowField[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
     force = RowField[tuple[Pair, ca.SX, Pair, Pair]]((PAIR, VECTOR, PAIR, PAIR))
@@ -68,7 +71,7 @@ class CellFields(RowFields):
 
 
 FELT = RowField[ca.SX](ca.SX.ones(6, 12), name="felt")
-"""Of a body: (A, B) of (4)."""
+"""Field of a body: (A, B) of (4)."""
 
 
 class TurnKernel(KernelDraft):
@@ -94,7 +97,7 @@ class PullKernel(KernelDraft):
 
 
 class PathColumns:
-    """The passes being written, after those of bodies and their speeds.
+    """The passes, being written; they come after those of bodies and their speeds.
 
     Args:
         paths: the rows of laws and spans.
@@ -103,8 +106,9 @@ class PathColumns:
         felt: bodies whose loads depend on them alone: (4).
 
     Attributes:
-        local: whether only what a law adds to the equations of speeds that it crosses is asked for. Then loads do not
-            move with their bodies in the passes before: what a turn carries is added above the speed's body.
+        local: whether only the contributions of a law to the equations of the speeds that it crosses are
+            needed. Then the passes before do not rotate loads with their bodies, and the rotated loads of a
+            turn are added at the bodies between the speed's body and ground.
     """
 
     local = False
@@ -135,7 +139,7 @@ class PathColumns:
             for row, _, sides in crossed
         }
         touched = {(row, j): ends_of[row] for row, j, _ in crossed}
-        others: dict[int, list[int]] = {}  # spans by law: a span that crosses nothing pulls nothing
+        others: dict[int, list[int]] = {}  # spans by law: a span that crosses no speed has no pulls
         for row in ends_of:
             others.setdefault(int(law[row]), []).append(row)
         pulls = [(row, r, j) for r, j in arms for row in others[r] if (row, j) not in touched]
@@ -198,7 +202,7 @@ class PathColumns:
         self._windows({where[cell]: cell for cell in cells}, {row: key for key, row in arm.items()})
 
     def _windows(self, cells: Mapping[int, tuple[int, int]], arms: Mapping[int, tuple[int, int]]) -> None:
-        """Where results of cells and arms are, by row."""
+        """Places of the results of cells and arms, by row."""
         looped, tree = self.looped, self.tree
 
         def window(name: str, result: str, at: Mapping[int, int]) -> None:
@@ -222,7 +226,7 @@ class PathColumns:
             window("arm_z", result, at)
 
     def _entry(self, k: int, j: int) -> int:
-        """Where the entry of two speeds is in a result."""
+        """Place of the entry of two speeds in a result."""
         return k * self.width + j
 
     @property
@@ -272,7 +276,7 @@ class PathColumns:
         arm.r = arm.s = ca.SX(0)
 
     def _turn(self, d: TurnKernel, number: int) -> None:
-        """(1), and dW of each end."""
+        """The kernel of turns: (1), and dW of each end."""
         kind, S, G = d.kind_of_span, d.speed.S, d.speed.G
         W = wrenches(kind, kind.traced(d, d.numbers, d.span.rows)[1])
         found, steps, moves = d.span.W, dict[str, ca.SX](), list[tuple[ca.SX, ca.SX]]()
@@ -298,7 +302,7 @@ class PathColumns:
         d.add(d.arm, ArmFields.s, s)
 
     def _arm(self, d: KernelDraft, number: int) -> None:
-        """(2)"""
+        """The kernel of arms: (2)."""
         arm, law = ArmFields(d, "me"), LawFields(d, "law")
         r, s = arm.r, arm.s
         arm.dT_q, arm.dT_u = law.T_L * r + law.T_v * s, law.T_v * r
@@ -307,7 +311,7 @@ class PathColumns:
             d.writes["arm_z"] = ca.densify(-r * law[T_z])
 
     def _push(self, d: TurnKernel, number: int) -> None:
-        """(3) without what moves with the bodies, about O."""
+        """(3) about O, without the loads that move rigidly with the bodies."""
         S, W, dW = d.speed.S, d.span.W, d.me.dW
         T, dT_q, dT_u = LawFields(d, "law").tension, d.arm.dT_q, d.arm.dT_u
         whole = ca.SX(6, 1)
@@ -326,7 +330,7 @@ class PathColumns:
             d.add(CellFields(d, "above"), CellFields.by_q, -T * whole)
 
     def _pull(self, d: PullKernel, number: int) -> None:
-        """(3) of a span that does not move, or as a whole."""
+        """(3) of a span that does not move, or moves rigidly."""
         for i, link in enumerate(d.kind_of_span.links):
             w, cell = (
                 ca.vertcat(*_about(d.row(link).p_O, d.span.W[6 * i : 6 * i + 6])),
@@ -336,7 +340,7 @@ class PathColumns:
             d.add(cell, CellFields.by_u, -d.arm.dT_u * w)
 
     def _felt(self, d: KernelDraft, number: int) -> None:
-        """(4), about O."""
+        """The kernel of rows *felt*: (4) about O."""
         at, speed, cell = d.row("felt_by"), SpeedFields(d, "speed"), CellFields(d, "cell0")
         K, p = at[FELT], at.p_O
         S, G = (ca.vertcat(x[0], x[1] + cross(x[0], p)) for x in (speed.S, speed.G))
@@ -353,5 +357,5 @@ class PathColumns:
 
 
 def _about(p: SX, F: SX) -> Pair:
-    """A force about the point at p, about O."""
+    """A force with its moment about the point at p, moved to O."""
     return F[:3] + cross(p, F[3:]), F[3:]

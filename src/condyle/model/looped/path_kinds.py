@@ -1,4 +1,4 @@
-"""Kinds of laws along paths and of spans that share one kernel, and their view of the state in a row
+"""Kinds of laws along paths, and of spans, that share one kernel, and the state that they see in a row
 (path_rows.py).
 """
 
@@ -41,14 +41,14 @@ class SpanView(PoseView):
 
 
 def has_row(span: Span) -> bool:
-    """Whether a span may be a row: it has plain numbers and depends only on poses of bodies."""
+    """Whether a span can be a row: it has plain numbers and depends only on poses of bodies."""
     return span.numbers is not None and all(
         isinstance(part, (StationPosition, Rotation, CoordinateValue)) for part in span.parts
     )
 
 
 def in_M(span: Span, frame: Mapping[str, tuple[np.ndarray, np.ndarray]]) -> Span:
-    """The span with places in the bodies' frames M; R_MB and p_MB by body."""
+    """The span with stations in the bodies' frames M. frame: R_MB and p_MB by body."""
 
     def moved(body: str, p: Any) -> Any:
         if isinstance(p, StoredNumber):
@@ -74,7 +74,7 @@ class SpanKind:
 
     Attributes:
         span: one of them.
-        members: rows of their laws, counted from the first law's, and the spans, in frames M.
+        members: the spans, in frames M, with the rows of their laws, counted from the first law.
     """
 
     span: Span
@@ -89,7 +89,7 @@ class SpanKind:
         return tuple(f"switch{i}" for i in range(len(self.span.coordinates)))
 
     def traced(self, d: KernelDraft, numbers: SX, rows: SX | None = None) -> tuple[SX, dict[str, Pair], SX]:
-        """l and W of (1), and the rows of its solvers, which are found if they are not given."""
+        """l and W of (1), and the rows of its solvers, which are computed unless given."""
         twin, view = self.span.twin(numbers, self.links, self.coordinates), SpanView(d)
         if rows is not None:
             twin.take(view, rows)  # type: ignore[arg-type]
@@ -108,7 +108,7 @@ class SpanKind:
         return len(span.points) == 2 and len(span.wraps) < 2 and not span.coordinates
 
     def _closed_form(self, twin: Span, view: SpanView) -> tuple[SX, dict[str, Pair], SX]:
-        """The same by segment.py (4), for use without derivatives: half of the operations."""
+        """The same by segment.py (4), for use without derivatives, with half as many operations."""
         (a, b), rows = twin.points, twin.found(view)  # type: ignore[arg-type]
         r_A, r_B = (view.from_M(p.body, sx(p.p)) for p in (a, b))
         A, B = view.d.row(a.body).p + r_A, view.d.row(b.body).p + r_B
@@ -135,7 +135,8 @@ class SpanKind:
 
 
 class TableNumber(Datum):
-    """A number of the table that replaces a number of a law; where a value is needed, the first law's."""
+    """A number of the table that replaces a number of a law. Where a value is needed, it is that of the
+    first law."""
 
     def __init__(self, symbol: SX, sample: Any) -> None:
         super().__init__(symbol)
@@ -182,12 +183,12 @@ class LawView:
 
 @dataclass(frozen=True, eq=False)
 class PathKind:
-    """Laws of one class, with the same choices.
+    """Laws of one class that make the same choices.
 
     Attributes:
         law: one of them.
         members: places among the forces, and the laws.
-        numbers: fields that differ from law to law.
+        numbers: fields whose numbers differ from law to law.
         symbols: fields that are Inputs, Parameters or Discretes.
         signals: fields that are other expressions, or functions of time or of the state.
     """
@@ -199,11 +200,11 @@ class PathKind:
     signals: tuple[str, ...]
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The numbers that differ, by field, shape (members, size)."""
+        """The numbers that differ between laws, by field, shape (members, size)."""
         return {f: np.array([entries(getattr(law, f)) for _, law in self.members]) for f in self.numbers}
 
     def twin(self, given: Mapping[str, SX], L: SX, v: SX) -> PathLaw:
-        """The law over symbols for its numbers, its length and the rate of that."""
+        """The law as a function of symbols for its numbers, its length and the rate of its length."""
         changes: dict[str, Any] = {"path": RowPath(RowLength(L, v))}
         for name, x in given.items():
             value = getattr(self.law, name)
@@ -216,7 +217,7 @@ class PathKind:
 
 
 def is_row(model: Model, law: PathLaw) -> bool:
-    """Whether the path of a law is a sum of spans that may be rows."""
+    """Whether the path of a law is a sum of spans that can be rows."""
     length = law.path.length
     if not hasattr(length, "constant"):  # a function of coordinates, or a path of a user
         return False
@@ -226,7 +227,7 @@ def is_row(model: Model, law: PathLaw) -> bool:
 
 
 def _key(law: PathLaw) -> tuple[Any, ...]:
-    """Laws with equal ones have the same equations."""
+    """A key: laws with equal keys have the same equations."""
     roles, key = dict(law.roles()), list[Any]()
     for f in fields(law):
         if f.name != "path" and f.name not in law.at_start:
@@ -249,7 +250,7 @@ def _source(role: Any, value: Any) -> str:
 
 
 def path_kinds(model: Model) -> list[PathKind]:
-    """Laws along paths that are tables; the others remain a straight line."""
+    """Laws along paths that become tables; the others remain a straight line."""
     if model not in _KINDS:
         _KINDS[model] = kinds_among(model, model.forces, FEWEST)
     return _KINDS[model]
@@ -268,9 +269,7 @@ def span_size(span: Span) -> int:
 
 
 def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
-    """Approximate operations of laws in straight-line code: all of them; one of each kind, and one span of
-    each kind.
-    """
+    """Approximate operations in straight-line code: of all laws; and of one law and one span of each kind."""
     size: dict[Any, int] = {}
     total = 0
     for kind in kinds:
@@ -285,8 +284,8 @@ def operations(kinds: Sequence[PathKind]) -> tuple[int, int]:
 def kinds_among(
     model: Model, names: Collection[str], fewest: int, traced: Callable[[Any, Any], Any] | None = None
 ) -> list[PathKind]:
-    """Tables of some forces, each of `fewest` or more laws along paths. With `traced`, what is asked of a law
-    and a view, the lengths of the paths are known, however they run."""
+    """Tables of some forces, each with at least `fewest` laws along paths. With `traced`, a function that
+    evaluates a law with a view, path lengths are given, and paths of any kind are possible."""
     found: dict[Any, list[tuple[int, PathLaw]]] = {}
     for i, (name, law) in enumerate(model.forces.items()):
         if (
@@ -313,14 +312,14 @@ def _kind(members: list[tuple[int, PathLaw]]) -> PathKind:
 
 
 def _loads(law: Any, view: Any) -> None:
-    """Quantities of a law for forces and their energies."""
+    """Quantities of a law that forces and energies need."""
     law.tension(view)
     law.rates(view)
     law.potential(view)
 
 
 def _traces(kind: PathKind, traced: Callable[[Any, Any], Any]) -> bool:
-    """Whether a table has everything that the law's equations need."""
+    """Whether a table provides everything that the law's equations need."""
     given = {
         f: ca.SX.sym(f, int(np.size(getattr(kind.law, f))) if f in kind.numbers else 1)
         for f in (*kind.numbers, *kind.symbols, *kind.signals)

@@ -1,8 +1,9 @@
 """Lengths, speeds and moment arms of paths in the looped layout.
 
-All paths whose spans may be rows are (path_rows.py); the others are one straight line. For moment arms each
-span has a row per body B with speeds that it crosses: some of the bodies that it touches are at or beyond B,
-and some are not. With W_i, the wrench of a unit tension of the span on body i, and hinge axes H_k of B,
+All paths whose spans can be rows are in tables (path_rows.py); the others are one straight line. For moment
+arms each span has a row per body B with speeds that it crosses: some of the bodies that it touches are at
+or beyond B, others are not. With W_i, the wrench of a unit tension of the span on body i, and hinge axes
+H_k of B,
 
     R_k -= H_k . (sum of W_i over bodies at or beyond B)                                                   (1)
 """
@@ -43,7 +44,7 @@ class AllPaths:
     """The rows of all paths of a model, created after the pass that computes poses.
 
     Attributes:
-        rows: of the paths whose spans are rows; None if there are none.
+        rows: rows of the paths whose spans are rows; None if there are none.
         loose: rows of the other paths, by name.
     """
 
@@ -63,14 +64,14 @@ class AllPaths:
         )
         self.loose = {names[i]: rows.add("loose") for i in others}
         rows.finish()
-        self.numbers = np.zeros(len(looped.types), dtype=np.int64)  # of the paths, by row
+        self.numbers = np.zeros(len(looped.types), dtype=np.int64)  # number of the path, by row
         if self.rows is not None:
             self.numbers[self.rows.rows] = [number[i] for i, _ in tabled]
             self.rows.lengths(moving)
         self.numbers[first:] = [number[i] for i in others]
 
     def line(self, field: Any, value: Any) -> None:
-        """A field of the rows of the other paths: value(view, path)."""
+        """Write a field of the rows of the other paths: value(view, path)."""
         line = StraightLine(self.looped)
         view = line.symbols.view(line.kin)
         for name, row in self.loose.items():
@@ -78,7 +79,7 @@ class AllPaths:
         line.write()
 
     def report(self, field: Any, result: str) -> None:
-        """A field of all paths as a result."""
+        """Write a field of all paths as a result."""
         self.looped.windows["of_path"] = result, self.numbers
         types = [*(self.rows.types[:1].tolist() if self.rows else ()), *([self._type] if self.loose else ())]
         kernels = {t: KernelDraft(self.looped) for t in types}
@@ -127,11 +128,11 @@ def imbalances(looped: Looped) -> None:
 
 
 class KnownLengths:
-    """Laws along paths whose lengths and rates are arguments: those of one class are rows of a table, for any
-    paths.
+    """Laws along paths whose lengths and rates are arguments. Laws of one class are rows of a table, for
+    paths of any kind.
 
     Args:
-        kinds: of the laws.
+        kinds: kinds of the laws.
         moving: whether they may depend on more than their numbers and lengths: then functions of time and of
             the state are evaluated first.
     """
@@ -154,8 +155,8 @@ class KnownLengths:
             self.rows.write_signals()
 
     def write(self, results: dict[str, Sequence[str]], value: Callable[[Any, Any], Sequence[SX]]) -> None:
-        """Results with a number, or a row of them, per law, and the names of the laws there: value(law, view)
-        gives one of each."""
+        """Write results with a number, or a row of numbers, per law. results: the names of its laws for
+        each result. value(law, view): one value for each result."""
 
         def write(kind: PathKind, d: LawKernel, law: PathLaw, view: Any) -> None:
             for result, x in zip(results, value(law, view), strict=True):
@@ -170,17 +171,17 @@ class KnownLengths:
 
 
 def controlled_kinds(model: Model) -> list[PathKind]:
-    """Tables of all laws with an activation or control; none if some of them fit no table."""
+    """Tables of all laws with an activation or control; none if some law does not fit a table."""
     return _known_kinds(model, model.controlled_paths, tensions_at_one)
 
 
 def reporting_kinds(model: Model) -> list[PathKind]:
-    """The same of muscles, for what they report."""
+    """The same for muscles and their reported quantities."""
     return _known_kinds(model, model.muscles, reported)
 
 
 def elastic_kinds(model: Model) -> list[PathKind]:
-    """The same of muscles with elastic tendons, for their equilibrium."""
+    """The same for muscles with elastic tendons and their equilibrium."""
     return _known_kinds(model, elastic(model), imbalance)
 
 
@@ -200,8 +201,8 @@ def reported(muscle: Any, view: Any) -> tuple[SX]:
 
 
 def imbalance(muscle: Any, view: Any) -> tuple[SX]:
-    """Of an elastic tendon: the imbalance r of its fiber, dr/dl_M, bounds of l_M, the tendon's state. The
-    fiber's length is read in the place of the tendon's state."""
+    """For an elastic tendon: the imbalance r of its fiber, dr/dl_M, bounds of l_M, and the tendon's state.
+    The view gives the fiber's length in place of the tendon's state."""
     l_M = muscle.tendon_state(view)
     f_T, r = muscle.imbalance(view, l_M)
     slope, state = ca.jacobian(r, l_M), muscle.tendon_state_at(l_M, f_T)
@@ -209,8 +210,8 @@ def imbalance(muscle: Any, view: Any) -> tuple[SX]:
 
 
 def tensions_at_one(law: Any, view: Any) -> tuple[SX, SX, SX]:
-    """Of a path with an activation or control: its tension at 1 with a rigid tendon, its passive tension, and
-    its tension at 1 without the fiber's length and velocity."""
+    """For a path with an activation or control: its tension at activation 1 with a rigid tendon, its
+    passive tension, and its tension at activation 1 independent of the fiber's length and velocity."""
     if isinstance(law, Muscle):
         return law.active_force(view, ca.SX(1)), law.passive_force(view), sx(law.max_isometric_force)
     return sx(law.optimal_force), ca.SX(0), sx(law.optimal_force)
@@ -237,7 +238,7 @@ def _write_arms(looped: Looped, paths: AllPaths) -> None:
 
 
 class CrossingKernel(KernelDraft):
-    """The kernel of spans with some ends and the bodies of a kind that they cross."""
+    """The kernel of a kind of spans, some of their ends, and a kind of bodies that they cross."""
 
     def __init__(self, looped: Looped, ends: int, kind: RowKind) -> None:
         super().__init__(looped, RowKind(None, kept=kind.kept))
@@ -245,7 +246,7 @@ class CrossingKernel(KernelDraft):
 
 
 def _write_crossings(looped: Looped, paths: PathRows, numbers: np.ndarray) -> None:
-    """(1), over rows of spans and the bodies that they cross; numbers: of each row's path."""
+    """(1), over rows of spans and the bodies that they cross. numbers: number of each row's path."""
     tree, rows, starts, sides = looped.model.tree, NewRows(looped), list[int](), dict[int, dict[int, Any]]()
     for span, B, each in paths.crossed():
         row = rows.add(len(each), int(looped.types[B + 1]), span=span, crossed=B + 1)

@@ -7,8 +7,8 @@ on body i, about M's origin, and V_i, the velocity of that body,
     laws: L = constant, v = 0  |  spans: l, W;  L += l,  v += sum of W_i . V_i                             (1)
     laws: T(L, v, z, inputs), zdot  |  spans: load of body i -= T W_i                                      (2)
 
-A law is traced once for all of its class over symbols for its numbers, its length and its rate; a span is
-traced once for all of its signature.
+A law is traced once for all laws of its class, over symbols for its numbers, its length and its rate; a
+span is traced once for all spans of its signature.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class LawFields(RowFields):
 
 
 class SpanFields(RowFields):
-    """Fields of a span: W of its bodies below each other, the same about one point p_0, the rows of its
-    solvers; of a turn (path_jacobian.py) the change of W."""
+    """Fields of a span: W of its bodies below each other, the same about one point p_0, and the rows of its
+    solvers; field of a turn (path_jacobian.py): the change of W."""
 
     W = RowField[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
     W_0 = RowField[ca.SX](lambda d: ca.SX.ones(6 * d.ends, 1))
@@ -83,9 +83,9 @@ class PathRows:
     """The rows of laws along paths and of their spans, and passes over them.
 
     Attributes:
-        kinds: of laws.
+        kinds: kinds of laws.
         spans: kinds of spans.
-        members: the laws, by their places among the forces.
+        members: the laws' places among the forces.
 
     Args:
         known: whether lengths of paths are given: then there are no spans.
@@ -145,7 +145,7 @@ class PathRows:
     # ---- passes
 
     def law_pass(self, write: Callable[[PathKind, LawKernel, PathLaw, LawView], None]) -> None:
-        """A pass over the laws; the law's twin reads L and v of its row."""
+        """Add a pass over the laws; the law's twin reads L and v of its row."""
         kernels = {}
         for k, (kind, t) in enumerate(zip(self.kinds, self.types, strict=False)):
             d = kernels[int(t)] = LawKernel(self.looped, kind.law)
@@ -158,7 +158,7 @@ class PathRows:
         self.looped.extra_pass(kernels)
 
     def span_pass(self, write: Callable[[SpanKind, SpanKernel, SX], None]) -> None:
-        """A pass over the spans: write(kind, kernel, numbers)."""
+        """Add a pass over the spans: write(kind, kernel, numbers)."""
         kernels = {}
         for k, (kind, t) in enumerate(zip(self.spans, self.types[len(self.kinds) :], strict=True)):
             d = kernels[int(t)] = SpanKernel(self.looped, kind)
@@ -167,8 +167,8 @@ class PathRows:
         self.looped.extra_pass(kernels)
 
     def lengths(self, moving: bool = True) -> None:
-        """(1): lengths, and if bodies move their rates. Spans keep W and the rows of their solvers; W_0 is W
-        about one point p_0."""
+        """(1): lengths and, if bodies move, their rates. Spans store W and the rows of their solvers; W_0
+        is W about one point p_0."""
 
         def begin(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
             d.me.L, d.me.v = d.read("constant.path.constant", 1), ca.SX(0)
@@ -188,7 +188,7 @@ class PathRows:
         self.span_pass(span)
 
     def tensions(self, forces: bool = True, rates: bool = False) -> None:
-        """T and zdot of (2); of a law that is disabled both are zero."""
+        """T and zdot of (2); both are zero for a disabled law."""
 
         def write(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
             if forces:
@@ -201,7 +201,7 @@ class PathRows:
         self.law_pass(write)
 
     def potentials(self, total: Any) -> None:
-        """Add potential energies to the last of a sum over all bodies, a field of the root."""
+        """Add potential energies to the last entry of a sum over all bodies, a field of the root."""
 
         def write(kind: PathKind, d: LawKernel, law: PathLaw, view: LawView) -> None:
             if (stored := law.potential(view)) is not None:  # type: ignore[arg-type]
@@ -247,8 +247,8 @@ class PathRows:
         self.span_pass(span)
 
     def crossed(self) -> Iterator[tuple[int, int, list[float]]]:
-        """Each row of a span with a body that has speeds and that it crosses, and for each of its ends 1 if
-        that is on the body or beyond, else 0: not all are equal."""
+        """Rows of spans with each body that they cross and that has speeds, and for each end of the span 1
+        if it is on this body or beyond, else 0; not all ends are equal."""
         tree = self.looped.model.tree
         beyond = {B: frozenset(tree.path(B)) for B in tree.base_to_tip} | {-1: frozenset[int]()}
         for kind, t in zip(self.spans, self.types[len(self.kinds) :], strict=True):
@@ -283,19 +283,19 @@ def wrenches(kind: SpanKind, W: Mapping[str, Pair]) -> SX:
 
 
 def _signal_field(name: str) -> RowField[SX]:
-    """Where a row has what a law's field of this name holds at a state."""
+    """The row's field for the value of a law's field at a state."""
     return RowField(NUMBER, name=name)
 
 
 def _signal(value: Any, s: Any) -> SX:
-    """What a field holds at a state."""
+    """The value of a law's field at a state."""
     if isinstance(value, Expression):
         return value.sx
     return value(s.t) if isinstance(value, TimeSeries) else value.at(s)
 
 
 def _place(model: Model, parameter: Parameter) -> int:
-    """Where a parameter, an input or a discrete variable is in the tail."""
+    """The place of a parameter, an input or a discrete variable in the tail."""
     tree = model.tree
     name, registry = {Input: ("inputs", tree.inputs), Discrete: ("discrete", tree.discrete)}.get(
         type(parameter), ("parameters", tree.parameters)

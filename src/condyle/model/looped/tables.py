@@ -34,9 +34,9 @@ class Looped:
     """A model as tables; passes are added one by one, and `rows` builds the sweep.
 
     Args:
-        model: what operators are made of.
-        arguments: names and sizes of an operator's.
-        results: the same.
+        model: the model.
+        arguments: names and sizes of the operator's arguments.
+        results: names and sizes of its results.
     """
 
     def __init__(
@@ -91,7 +91,7 @@ class Looped:
         self._steps: list[RowPass | StraightStep] = []
 
     def _sort(self) -> None:
-        """Tables of constants, and the type of every row."""
+        """Make the tables of constants, and find the type of every row."""
         model, bodies = self.model, self.model.tree.bodies
         n = 1 + len(bodies)
         held = float if model.stored is None else object
@@ -123,11 +123,11 @@ class Looped:
     # ---- steps
 
     def outward(self, write: Write, ground: Write) -> None:
-        """A pass base to tip: `write` for bodies, `ground` for row 0, which comes first."""
+        """Add a pass base to tip: `write` for bodies, `ground` for row 0, which comes first."""
         self._pass(write, ground, backwards=False)
 
     def inward(self, write: Write, ground: Write) -> None:
-        """A pass tip to base; ground comes last."""
+        """Add a pass tip to base; ground comes last."""
         self._pass(write, ground, backwards=True)
 
     def _pass(self, write: Write, ground: Write, backwards: bool) -> None:
@@ -159,7 +159,8 @@ class Looped:
         )
 
     def _add_levels(self) -> None:
-        """A row for each level of the tree, and links to a row's level and to its parent's."""
+        """Add a row for each level of the tree, and links from each row to its level and to that of its
+        parent."""
         n = len(self.types)
         depth = np.zeros(n, dtype=np.int64)
         for row in range(1, n):
@@ -198,8 +199,8 @@ class Looped:
         return kinds
 
     def of_states(self, *names: str) -> dict[str, tuple[str, int]]:
-        """Arguments or results with auxiliary states ("..._z"), their rates ("..._zdot") or derivatives by
-        them ("..._d_z"), and where they begin.
+        """Names of arguments or results with auxiliary states ("..._z"), their rates ("..._zdot") or
+        derivatives by them ("..._d_z"), and where they begin.
         """
         places: dict[str, tuple[str, int]] = {"z": ("tail", self.model.tail["z"].start), "d_z": ("d_z", 0)}
         if "zdot" in self.windows:
@@ -215,9 +216,7 @@ class Looped:
         return max(len(self.kinds), 1 + int(self.types.max()), *kernels)
 
     def add_rows(self, types: np.ndarray, like: np.ndarray, links: Mapping[str, Mapping[int, int]]) -> None:
-        """Add rows, with the windows of the rows that they are `like`, and the targets of their links, by
-        row.
-        """
+        """Add rows with the windows of the rows `like`. links: targets of their links, by row."""
         more = len(types)
         self.types = np.concatenate([self.types, types])
         self.parents = np.concatenate([self.parents, np.zeros(more, dtype=np.int64)])
@@ -231,13 +230,13 @@ class Looped:
             link[list(leads)] = list(leads.values())
 
     def extra_pass(self, kernels: Mapping[int, KernelDraft], backwards: bool = False) -> None:
-        """A pass over rows that are no bodies, by type."""
+        """Add a pass over rows other than bodies. kernels: by type."""
         if kernels:
             finished = {t: kernel.finished() for t, kernel in kernels.items()}
             self._steps.append(RowPass([finished.get(t) for t in range(1 + max(finished))], backwards))
 
     def window(self, name: str, argument: str, first: int, at: Any) -> None:
-        """Where rows from `first` on begin in an argument or result; other rows may have this window
+        """Set where rows from `first` on begin in an argument or result; other rows may have this window
         already."""
         places = np.zeros(len(self.types), dtype=np.int64)
         if name in self.windows:
@@ -247,12 +246,12 @@ class Looped:
         self.windows[name] = argument, places
 
     def constant(self, name: str, first: int, x: np.ndarray) -> None:
-        """Numbers of the rows from `first` on, shape (rows, size)."""
+        """Set numbers of the rows from `first` on, shape (rows, size)."""
         self.constants[name] = table = np.zeros((len(self.types), x.shape[1]), x.dtype)
         table[first : first + len(x)] = x
 
     def law_pass(self, write: Callable[[LawKind, KernelDraft, Mapping[str, SX]], None]) -> None:
-        """A pass of the laws in tables: write(kind, kernel, numbers)."""
+        """Add a pass over the laws in tables: write(kind, kernel, numbers)."""
         kernels = {}
         for k, kind in enumerate(self.law_kinds):
             d = KernelDraft(self)
@@ -270,14 +269,15 @@ class Looped:
 
     @property
     def tabled(self) -> frozenset[int]:
-        """Laws in tables, by their places among the forces."""
+        """Places among the forces of the laws in tables."""
         return frozenset(i for kind in self.law_kinds for i, _ in kind.members) | (
             self.path_rows.members if self.path_rows else frozenset()
         )
 
     def apply_law_rows(self, into: Any, sign: int, rates: bool = False) -> frozenset[int]:
-        """Passes that add sign times the loads of the laws in tables to a field of the bodies, and with
-        `rates` write the rates of auxiliary states of those along paths; which laws these are."""
+        """Add passes that add sign times the loads of the laws in tables to a field of the bodies and, with
+        `rates`, write the rates of auxiliary states of laws along paths; returns the places of these
+        laws."""
 
         def push(kind: LawKind, d: KernelDraft, column: Mapping[str, SX]) -> None:
             for link, (n, f) in kind.loads(d, column).items():
@@ -291,8 +291,8 @@ class Looped:
         return self.tabled
 
     def law_rates(self, paths: bool = True) -> None:
-        """Passes that write the rates of the auxiliary states of the laws in tables; those along `paths` may
-        be known already."""
+        """Add passes that write the rates of the auxiliary states of the laws in tables; without `paths`,
+        laws along paths are left out."""
         if paths and self.path_rows is not None:
             self.path_rows.lengths()
             self.path_rows.tensions(forces=False, rates=True)
@@ -305,10 +305,10 @@ class Looped:
 
 
 class NewRows:
-    """Rows that are no bodies, being added to a Looped.
+    """Rows other than bodies, being added to a Looped.
 
     Attributes:
-        types: of rows, by the keys that were given.
+        types: types of rows, by their keys.
     """
 
     def __init__(self, looped: Looped) -> None:
@@ -318,8 +318,8 @@ class NewRows:
         self._links: dict[str, dict[int, int]] = {}
 
     def add(self, *key: Any, like: int = 0, **links: int) -> int:
-        """A row of the type of this key, with the windows of the row that it is `like`, and where its links
-        lead; the row's number."""
+        """Add a row of the type of this key, with the windows of the row `like`. links: targets of its
+        links. Returns the row's number."""
         row = self.first + len(self._types)
         self._types.append(self.types.setdefault(key, self._fresh + len(self.types)))
         self._like.append(like)
@@ -328,7 +328,7 @@ class NewRows:
         return row
 
     def link(self, name: str, leads: Mapping[int, int]) -> None:
-        """Links of rows that exist already."""
+        """Set links of rows that exist already."""
         self._links.setdefault(name, {}).update(leads)
 
     def finish(self) -> None:
@@ -338,7 +338,7 @@ class NewRows:
 
 _PER_BODY = {"X_GB": 12, "V_GB": 6, "A_GB": 6, "F": 6, "C": 36}
 _SIDE_BY_SIDE = ("du", "along")
-"""One column of speeds after the other."""
+"""Arguments and results with one column of speeds after the other."""
 _PER_SPEED = ("u", "weights", "g", "tau", "udot", "f", "Mf", "cotangent", "d_q", "d_u", "d_tau")
 
 

@@ -13,12 +13,12 @@ E is L^-T G' of the mass matrix M = L' D L, so that
     Y = G M^-1 G' = sum over bodies of E' S                                                                (3)
     M^-1 G' lambda:  eps_k = S_k lambda, and the outward pass aba.py (5)                                   (4)
 
-With weights W in place of M, as projection of positions has it, E is G' itself and D is W^2. A part has one
+With weights W in place of M, as in the projection of positions, E is G' itself and D is W^2. A part has one
 more row, its
-*home*, for sums over its visits; a pair of parts that visit the same bodies has a row for its block of Y, and
-one *meeting* for each such body. Where many equations are coupled (3) is one product: of each speed E and S
-are vectors, with the parts of a branch side by side. Machine code grows with the types of bodies and with the
-sizes of parts, not with their number.
+*home*, for sums over its visits; a pair of parts that visit the same bodies has a row for its block of Y,
+and one *meeting* for each such body. If many equations are coupled, (3) is one product: E and S of each
+speed are vectors, with the parts of a branch side by side. Machine code grows with the number of types of
+bodies and with the sizes of parts, not with the number of bodies and parts.
 """
 
 from __future__ import annotations
@@ -51,7 +51,8 @@ def _matrix(rows: str | int, columns: str) -> RowField[SX]:
 
 
 class _OfSpeeds(RowField[ca.SX]):
-    """(nu, k), with a place of its own for each nu: bodies with other numbers of speeds meet elsewhere."""
+    """A field (nu, k), with a separate place for each nu, since bodies with different numbers of speeds
+    meet in different rows."""
 
     def __init__(self) -> None:
         super().__init__(lambda d: ca.SX.ones(d.nu, d.k))
@@ -96,15 +97,15 @@ class Visit(Draft):
     """The kernel of a type of visit, which also reads the fields of its body.
 
     Attributes:
-        k: equations of the part.
-        columns: of x and lambda, side by side.
+        k: number of equations of the part.
+        columns: number of columns of x and lambda, side by side.
     """
 
     one = 1
 
     def __init__(self, looped: Looped, kind: RowKind, k: int, columns: int = 1) -> None:
         super().__init__(looped, kind)
-        # numbers of mobilizers are constants of bodies alone
+        # numbers of mobilizers are constants of the rows of bodies only
         self.reads = dict(looped.outside)
         self.k, self.nu, self.columns = k, self.mobilizer.nu, columns
         self.visit, self.up, self.home = (
@@ -128,14 +129,14 @@ class BlockKernel(KernelDraft):
 
 
 class Visits:
-    """The rows of some parts of the constraints. Made after the pass that gives bodies their kinematics.
+    """The rows of some parts of the constraints. Create it after the pass that computes kinematics.
 
     Args:
-        levels: of the parts; all by default.
+        levels: levels of the parts; all by default.
 
     Attributes:
-        line: quantities of bodies in the equations, as symbols. equations: over these. places: indices of
-            each part's equations. m: their number.
+        line: quantities of bodies in the equations, as symbols. equations: expressions of these. places:
+            indices of each part's equations. m: number of equations.
     """
 
     def __init__(self, looped: Looped, *levels: str) -> None:
@@ -189,7 +190,7 @@ class Visits:
         self.blocks = blocks(tree, [speeds[c] for c, size in enumerate(sizes) for _ in range(size)])
         large = [block for block in self.blocks if len(block) > LINES]
         many = {k for block in large for k in block}
-        self.products = dict[int, list[int]]()  # by row, the parts, those of a branch side by side
+        self.products = dict[int, list[int]]()  # by row, its parts; the parts of a branch are side by side
         for block in large:
             parts = [c for c, at in enumerate(self.places) if at.start in {*block}]
             parts.sort(key=lambda c: max(list(tree.path(B)) for B in touched[c]))
@@ -223,7 +224,8 @@ class Visits:
     # ---- passes
 
     def _pass(self, backwards: bool = False, columns: int = 1, **write: Callable[[Any], None]) -> None:
-        """A pass over visits, homes, pairs and meetings, as far as `write` has a kernel for them."""
+        """Add a pass over visits, homes, pairs and meetings; `write` has a kernel for each of them that
+        takes part."""
         looped = self.looped
         kernels: dict[int, KernelDraft] = {}
         for (what, *key), t in self.types.items():
@@ -237,8 +239,8 @@ class Visits:
         looped.extra_pass(kernels, backwards)
 
     def begin(self, bias: SX, **results: SX) -> None:
-        """Wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes, and zeros
-        elsewhere. The line that does this has these results too."""
+        """Store the wrenches of unit multipliers on the bodies that they act on, `bias` (m,) in the homes,
+        and zeros elsewhere. The same straight line writes `results`."""
 
         def visit(d: Visit) -> None:
             d.visit.F = d.visit.z = ca.SX(6, d.k)
@@ -312,10 +314,10 @@ class Visits:
             self._product(parts, row)
 
     def _product(self, parts: Sequence[int], row: int) -> None:
-        """(3) of many parts that are coupled, into the field Y of a row."""
+        """Write (3) of many coupled parts into the field Y of a row."""
         reads, tree = dict[Any, ca.SX](), self.looped.model.tree
-        columns: dict[int, dict[int, int]] = {}  # by speed and equation, the place of E
-        apart: dict[int, int] = {}  # by that of E, the place of S
+        columns: dict[int, dict[int, int]] = {}  # place of E by speed and equation
+        apart: dict[int, int] = {}  # place of S by that of E
         total = at = 0
         for c in parts:
             k = self.parts[c][1].size
@@ -342,7 +344,7 @@ class Visits:
         self.looped.line(reads, {(row, "Y"): look_up(Gram(at, tuple(spans)), numbers)})
 
     def jacobian(self, result: str) -> None:
-        """G as a result, row by row, that begins with zeros."""
+        """Write G as a result, row by row, which begins with zeros."""
         nu, rows = self.looped.model.tree.nu, np.zeros(len(self.looped.types), dtype=np.int64)
         for way, at in zip(self.visits, self.places, strict=True):
             for B, row in way.items():
@@ -361,7 +363,7 @@ class Visits:
         self._pass(backwards=True, visit=visit)
 
     def gather(self, columns: int = 1) -> None:
-        """G x in the homes, Gx, and the sums of the absolute terms, size, of the bodies' x, (nu, columns)."""
+        """Sum G x of the bodies' x, (nu, columns), in the homes as Gx, and its absolute terms as size."""
 
         def visit(d: Visit) -> None:
             if d.nu:
@@ -376,7 +378,7 @@ class Visits:
         self._pass(columns=columns, visit=visit)
 
     def scatter(self, into: Any, columns: int = 1) -> None:
-        """Take S lambda (4) from a body's field, (nu, columns), lambda of the homes."""
+        """Subtract S lambda (4) from a body's field, (nu, columns), with lambda of the homes."""
 
         def visit(d: Visit) -> None:
             if d.nu:
@@ -387,7 +389,7 @@ class Visits:
     # ---- lines
 
     def home(self, reads: dict[Any, SX], field: Any, columns: int = 1) -> SX:
-        """A field of all homes, (m, columns), as a line reads it."""
+        """A field of all homes, (m, columns), for reading in a straight line."""
         parts = []
         for row, at in zip(self.homes, self.places, strict=True):
             k = at.stop - at.start
@@ -396,14 +398,14 @@ class Visits:
         return ca.vertcat(ca.SX(0, columns), *parts)
 
     def put(self, writes: dict[Any, SX], field: Any, value: SX) -> None:
-        """The same as a line writes it."""
+        """Write the same field in a straight line."""
         writes |= {
             (row, field.name): ca.vec(ca.densify(value[at, :]))
             for row, at in zip(self.homes, self.places, strict=True)
         }
 
     def Y(self, reads: dict[Any, SX]) -> SX:
-        """(3), (m, m), as a line reads it."""
+        """Y of (3), (m, m), for reading in a straight line."""
         Y, at = ca.SX(self.m, self.m), self.places
         rows = {(c, c): row for c, row in enumerate(self.homes)} | self.pairs
         for (c, d), row in rows.items():
@@ -425,5 +427,5 @@ def _columns(d: Visit, field: Any) -> SX:
 
 
 def shifted(F: SX, r: SX) -> SX:
-    """Forces about M's origin as those about the parent's."""
+    """Forces about M's origin, moved to the parent's origin."""
     return ca.vertcat(F[:3, :] + _skew(r) @ F[3:, :], F[3:, :])

@@ -10,4 +10,4 @@ OPERATORS: dict[str, OperatorRecord] = {
     for topic in (rates, dynamics, constraints, bodies, paths, forces, contacts)
     for operator in topic.OPERATORS
 }
-"""Records by name, those of kernels that other operators need among them."""
+"""Records by name, including those of kernels that other operators need."""

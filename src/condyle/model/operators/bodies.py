@@ -1,5 +1,5 @@
-"""Poses, velocities, accelerations, inertias and Jacobians of bodies, mass center and momentum of all:
-records."""
+"""Records of poses, velocities, accelerations, inertias and Jacobians of bodies, and of the mass center and
+momentum of the system."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _mass_center_acceleration(s: Symbols) -> list[SX]:
 
 
 AT_GROUND = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-"""R row by row, then p."""
+"""The pose of ground: R row by row, then p."""
 
 OPERATORS = (
     OperatorRecord(

@@ -1,7 +1,7 @@
 """Columns: names and units of an operator's results, for Tables.
 
-Each operator's record has one of these, used when a Table is created. An operator without columns returns a
-matrix or a pose per state, and no Table.
+Each operator's record has one of these functions, used when a Table is created. An operator without columns
+returns a matrix or a pose per state and has no Table.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from condyle.tree import scales
 Column = tuple[str, str]
 """A name and a unit."""
 Columns = Callable[[Model, Mapping[str, Any]], list[Column]]
-"""From a Model and the named arguments."""
+"""A function of a Model and the named arguments."""
 
 AXES = ("x", "y", "z")
 _PER_SECOND = {"": "", "rad/s": "rad/s^2", "m/s": "m/s^2", "1/s": "1/s^2"}
 _FORCE = {"rad/s": "N m", "m/s": "N", "1/s": "J"}
-"""From the unit of a speed: a force times a speed is a power."""
+"""Unit of a force by that of its speed: a force times a speed is a power."""
 
 
 def rate(unit: str) -> str:
@@ -38,7 +38,7 @@ def fixed(*columns: str) -> Columns:
 
 
 def xyz(name: str, unit: str) -> list[str]:
-    """Texts of `fixed` for a vector."""
+    """The texts that `fixed` takes, for a vector."""
     return [f"{name}{axis} [{unit}]" for axis in AXES]
 
 
@@ -70,7 +70,7 @@ def accelerations(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 
 def all_rates(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    """Of q, u and z; accelerations are called after their speeds, with a dot."""
+    """Rates of q, u and z; the name of an acceleration is that of its speed with "dot"."""
     return [
         *coordinate_rates(model, given),
         *((f"{name}_dot", unit) for name, unit in accelerations(model, given)),
@@ -102,8 +102,8 @@ def jumps(model: Model, given: Mapping[str, Any]) -> list[Column]:
 
 
 def of_body(*columns: str) -> Columns:
-    """Columns of `fixed` after the name of the argument `body`, or of every body if that is None; relative to
-    another body after BODY_in_OTHER."""
+    """The columns of `fixed` prefixed with the name of the argument `body`, or for every body if that is
+    None; BODY_in_OTHER if relative to another body."""
     mine = fixed(*columns)
 
     def made(model: Model, given: Mapping[str, Any]) -> list[Column]:
@@ -122,8 +122,8 @@ MOMENTUM = (*xyz("angular_", "kg m^2/s"), *xyz("linear_", "kg m/s"))
 
 
 def _by_unit(units: Mapping[str, str]) -> Columns:
-    """One per constraint equation: the constraint's name, with [k] after it if it has several; units from
-    those of the equations, none if unknown.
+    """One column per constraint equation: the constraint's name, with [k] if it has several; units follow
+    from those of the equations, none if unknown.
     """
     return lambda model, given: [
         (name, units.get(unit, ""))
@@ -138,8 +138,8 @@ equation_accelerations = _by_unit({"m": "m/s^2", "rad": "rad/s^2", "1": "1/s^2"}
 
 
 def equation_errors(model: Model, given: Mapping[str, Any]) -> list[Column]:
-    """Those of position, then those of velocity, which are called NAME_rate where they are rates of the
-    first."""
+    """Position errors, then velocity errors, which are called NAME_rate if they are rates of position
+    errors."""
     named = [
         (name, level, unit)
         for (name, level), unit in zip(model.equation_names(), model.equation_units(), strict=True)

@@ -1,4 +1,4 @@
-"""Constraints, their multipliers and forces: records. FORCE is the earliest stage, which disabling one
+"""Records of constraints, their multipliers and forces. FORCE is their earliest stage, which disabling one
 invalidates.
 """
 
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 
 def solved_multipliers(s: Symbols, tau: SX) -> list[SX]:
-    """lambda, and the status."""
+    """lambda and the status."""
     return _held(s, tau)[1:]
 
 
 def _held(s: Symbols, tau: SX) -> list[SX]:
-    """udot, lambda, and the status."""
+    """udot, lambda and the status, under the given tau."""
     kin = s.kinematics()
     udot, status = s.free_accelerations(kin, tau)
     found = multipliers.constrained(s.rows(kin), udot, s.lock)
@@ -55,7 +55,7 @@ def _power(s: Symbols) -> list[SX]:
 
 
 def _impulses(s: Symbols) -> list[SX]:
-    """du and lambda, what is left of the errors of velocities, what may be, and the status."""
+    """du and lambda, the remaining velocity errors, their tolerances, and the status."""
     du, status = aba.solve_mass_matrix(s.model.tree, s.kinematics(moving=False), s["f"], s.lock)
     return [*corrections.jump(s.rows(s.kinematics()), du, s.lock), status]
 

@@ -1,5 +1,5 @@
-"""Positions and forces of contacts, and unilateral constraints for solvers of impacts and contact forces:
-records.
+"""Records of positions and forces of contacts, and of unilateral constraints for solvers of impacts and
+contact forces.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def _touches(s: Symbols) -> Iterator[tuple[hunt_crossley.ContactLaw | None, surf
 
 
 def _rigid_touch(x: SX) -> surfaces.Touch:
-    """From depth, normal and point of unilateral/contact.py, Touching."""
+    """A Touch from depth, normal and point of Touching in unilateral/contact.py."""
     return surfaces.Touch(x[0], x[1:4], x[4:7] + x[0] / 2 * x[1:4], ca.SX.nan())
 
 
 def _forces(
     s: Symbols, lambda_: SX
 ) -> Iterator[tuple[SX, hunt_crossley.ContactLaw | RigidContact, hunt_crossley.PairForces]]:
-    """Forces of each contact; lambda_: of all constraint equations."""
+    """Forces of each contact. lambda_: multipliers of all constraint equations."""
     view = s.view(s.kinematics())
     for enabled, _ in s.laws(view):
         if (contact := s.model.contacts.get(view.law)) is not None:
@@ -53,7 +53,7 @@ def _forces(
 
 
 def _rigid_forces(c: RigidContact, view: TreeView, lambda_: SX) -> hunt_crossley.PairForces:
-    """docs/theory/rigid_contact.md (23) from its multipliers, which are zero where it is open."""
+    """docs/theory/rigid_contact.md (23) from the contact's multipliers, which are zero while it is open."""
     x = [leaf.at(view) for leaf in c.moving]
     where, slip, f_t, none = _rigid_touch(x[0]), c.slip(x), ca.SX(3, 1), ca.SX(3, 1)
     if c.has_friction:
@@ -66,7 +66,7 @@ def _rigid_forces(c: RigidContact, view: TreeView, lambda_: SX) -> hunt_crossley
 
 
 def _lambda(s: Symbols) -> list[SX]:
-    """Of all equations, with the status: solved for where rigid contacts ask for it."""
+    """Multipliers of all equations, with the status; computed only if there are rigid contacts."""
     if s.model.rigid_contacts:
         return solved_multipliers(s, ca.SX(s.model.tree.nu, 1))
     return [ca.SX(s.model.equations(), 1), ca.SX(0)]
@@ -130,8 +130,8 @@ def _energies(s: Symbols) -> list[SX]:
 
 
 def _unilateral_rows(s: Symbols) -> list[SX]:
-    """docs/theory/rigid_contact.md (2)-(4) of each, whether closed or not; without friction the rows of slip
-    are zero."""
+    """docs/theory/rigid_contact.md (2)-(4) of each unilateral constraint, closed or open; without friction
+    the rows of slip are zero."""
     view, nu = s.view(s.kinematics()), s.model.tree.nu
     gap, rate, slip, G, bias, numbers = [], [], [], [], [], []
     for name, c in s.model.unilateral.items():
@@ -152,7 +152,7 @@ def _unilateral_rows(s: Symbols) -> list[SX]:
 
 
 def _tangents(s: Symbols) -> list[SX]:
-    """t_1 and t_2 of (4) of each, row by row; zero without friction."""
+    """t_1 and t_2 of (4) of each unilateral constraint, row by row; zero without friction."""
     view = s.view(s.kinematics(moving=False))
     out: list[ca.SX] = []
     for name in s.model.unilateral:
@@ -165,7 +165,7 @@ def _tangents(s: Symbols) -> list[SX]:
 
 
 def _each(*columns: str) -> Columns:
-    """Columns of `fixed` after each contact's name."""
+    """The columns of `fixed` prefixed with each contact's name."""
     mine = fixed(*columns)
     return lambda model, given: [
         (f"{name}_{c}", unit) for name in model.all_contacts for c, unit in mine(model, given)
@@ -186,7 +186,7 @@ def _of_group(model, given):  # type: ignore[no-untyped-def]
 
 
 READS = "joints forces constraints motions"
-"""Arguments of contact forces: rigid contacts depend on multipliers."""
+"""What contact forces read: rigid contacts depend on multipliers."""
 
 OPERATORS = (
     OperatorRecord(

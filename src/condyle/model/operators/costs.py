@@ -1,6 +1,6 @@
 """Costs of operators in both layouts: each operator's record has one of these, and layouts.py compares them.
 
-Costs are in operations of straight-line code, and rough: a factor of 1.5 is accurate enough.
+Costs are in operations of straight-line code and rough: an error by a factor of 1.5 does no harm.
 The constants were measured; 30 pins take 2.5 us by loops and 3.3 us in a straight line of 17,400 operations.
 """
 
@@ -19,16 +19,17 @@ if TYPE_CHECKING:
     from condyle.model.operators.record import OperatorRecord
 
 LONGEST = 22_000
-"""Operations of straight-line code beyond which loops are preferred: about a second of compiling."""
+"""Loops are preferred to straight-line code with more operations, which takes about a second to compile."""
 LONGEST_FOR_ONE = 5_500
 """The same for a single state, if loops are faster."""
 LONGEST_OF_FEW = 1_000
 """The same for operators that are called only a few times."""
 UNTURNED = 0.35
-"""Share of the operations of a body whose frames are not rotated relative to each other: zeros and ones fold.
-"""
+"""Operations of a body whose frames are not rotated relative to each other, as a share of those of other
+bodies: zeros and ones simplify. """
 ALONG_PATHS = 3
-"""How many times as many operations laws along paths have in the Jacobian of forward dynamics."""
+"""Operations of laws along paths in the Jacobian of forward dynamics, as a multiple of those in forward
+dynamics."""
 
 
 @dataclass(frozen=True)
@@ -36,11 +37,12 @@ class Estimate:
     """Cost of an operator of one model.
 
     Attributes:
-        line: operations of its straight line.
-        least: operations up to which loops do not pay off: a few times those of one row of each type.
+        line: operations of its straight-line code.
+        least: number of operations up to which loops do not pay off: a few times those of one row of each
+            type.
         loops: cost of loops for one state, in equivalent operations of straight-line code; infinite if
             unknown.
-        limit: the longest straight line for any number of states; 0: as for most operators.
+        limit: the longest straight line for any number of states; 0 for the value of most operators.
     """
 
     line: float
@@ -53,7 +55,7 @@ class LayoutCost:
     """Estimates the cost of an operator."""
 
     def estimate(self, operator: OperatorRecord, model: Model, body: int | None) -> Estimate | None:
-        """None if the operator has no loops for this model."""
+        """The estimate, or None if the operator has no loops for this model."""
         raise NotImplementedError
 
 
@@ -62,7 +64,7 @@ class PassCost(LayoutCost):
     """An operator that passes over all bodies, and over the laws if it reads forces.
 
     Args:
-        body: operations per body beside those of its mobilizer.
+        body: operations per body, besides those of its mobilizer.
         speed: operations per speed.
         looped_body: cost of a body in loops.
         looped_speed: the same per speed.
@@ -94,10 +96,10 @@ class MultiplierCost(PassCost):
     """An operator that solves for the multipliers of constraints.
 
     Args:
-        levels: of the equations that it takes; all if there are none.
-        pushes: whether it solves for accelerations: then Y is not symmetric where contacts have friction,
-            and there are no loops.
-        also_without: whether it has loops without constraints too.
+        levels: levels of its equations; all if empty.
+        pushes: whether it solves for accelerations. Y is then not symmetric if contacts have friction, and
+            there are no loops for this case.
+        also_without: whether it has loops for models without constraints too.
     """
 
     levels: tuple[str, ...] = ()
@@ -109,7 +111,7 @@ class MultiplierCost(PassCost):
             return None
         if self.also_without and not model.constraints:
             return self.over_tree(operator, model)
-        # looped/visits.py goes along articulated bodies
+        # looped/visits.py uses articulated bodies
         if model.tree.shares or not (model.equations(*self.levels) and model.tree.nu):
             return None
         found = self.over_tree(operator, model)
@@ -118,13 +120,13 @@ class MultiplierCost(PassCost):
 
 @dataclass(frozen=True)
 class MatrixCost(LayoutCost):
-    """A matrix by columns.
+    """An operator that computes a matrix by columns.
 
     Args:
-        body: operations per body between ground and the one whose matrix it is, or per body at all.
+        body: operations per body between ground and the body of the matrix, or per body of the model.
         speed: the same per speed.
-        ancestor: per body and speed that moves it.
-        pair: per two speeds of which one moves the other's body.
+        ancestor: the same per body and speed that moves it.
+        pair: the same per pair of speeds of which one moves the other's body.
     """
 
     body: float = 0
@@ -180,8 +182,9 @@ class KnownLengthCost(LayoutCost):
 
 
 def jacobian_cost(model: Model) -> Estimate:
-    """Of the Jacobian of forward dynamics. Measured for one state and for lanes: 7 pins take 2.9 and 0.96 us
-    by loops, 2.7 and 0.87 in a straight line; 30 pins 12.2 and 7.3, 12.7 and 8.3."""
+    """Cost of the Jacobian of forward dynamics. Measured for one state and for lanes: 7 pins take 2.9 and
+    0.96 us by loops, 2.7 and 0.87 in a straight line; 30 pins take 12.2 and 7.3 us by loops, 12.7 and 8.3
+    in a straight line."""
     from condyle.model.looped.path_kinds import operations, path_kinds
 
     speeds, before = _speeds_before(model)
@@ -194,7 +197,7 @@ def jacobian_cost(model: Model) -> Estimate:
 
 
 def laws_size(model: Model) -> tuple[int, int]:
-    """Operations, about, of the laws that may be rows of tables, and of one law of each kind."""
+    """Approximate operations of the laws that can be rows of tables, and of one law of each kind."""
     if len(model.forces) == 1:  # gravity
         return 0, 0
     if model not in _LAWS:  # used by every operator
@@ -219,9 +222,10 @@ def _is_identity(R: np.ndarray) -> bool:
 
 
 def _constraints_size(model: Model) -> int:
-    """Operations, about, of the mass matrix, its factors and one solution per equation as a straight line."""
+    """Approximate operations of the mass matrix, its factors and one solution per equation as a straight
+    line."""
     speeds, before = _speeds_before(model)
-    # an equation is about one of them, or two
+    # an equation involves one or two of them
     bases = sum(model.tree.parent(B) is None for B in model.tree.base_to_tip)
     return int(
         100 * len(speeds) + (10 + 4 * model.equations() * min(1.0, 2 / bases)) * (speeds * before).sum()
@@ -229,7 +233,7 @@ def _constraints_size(model: Model) -> int:
 
 
 def _speeds_before(model: Model) -> tuple[np.ndarray, np.ndarray]:
-    """The number of speeds of each body, and of it and its ancestors."""
+    """The number of speeds of each body, and that of the body with its ancestors."""
     tree = model.tree
     speeds = np.array([b.mobilizer.nu for b in tree.bodies])
     return speeds, np.array([speeds[list(tree.path(B))].sum() for B in tree.base_to_tip])

@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics, the mass matrix, generalized forces and reactions: records."""
+"""Records of forward and inverse dynamics, the mass matrix, generalized forces and reactions."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 
 def forward_dynamics(s: Symbols, short: float | None = None) -> tuple[SX, SX, SX | None]:
-    """udot, the status, and with constraints whether these are delicate (multipliers.py). short: tolerance of
-    runs; None: rounding.
+    """udot, the status and, with constraints, whether these are delicate (multipliers.py). short: tolerance
+    of runs; None for rounding.
     """
     kin = s.kinematics()
     udot, status = s.free_accelerations(kin, s["tau"])
@@ -78,7 +78,7 @@ def _coriolis_forces(s: Symbols) -> list[SX]:
 
 
 def each_force(s: Symbols, kin: Kinematics) -> list[view.TreeLoads]:
-    """Loads of each force by itself, gravity as weights."""
+    """Loads of each force separately, gravity as weights."""
     out, seen = [], s.react(kin)
     for enabled, force in s.laws(seen):
         loads = view.TreeLoads(seen)
@@ -111,7 +111,7 @@ def _power(s: Symbols) -> list[SX]:
 def _mobilizer_forces(
     s: Symbols, constraints: bool = False
 ) -> tuple[Kinematics, view.TreeLoads, dict[int, Pair]]:
-    """Kinematics, loads, optionally those of constraints, and F of every mobilizer."""
+    """Kinematics, loads, optionally with those of constraints, and F of every mobilizer."""
     kin = s.kinematics()
     loads = s.loads(kin, s["udot"], lambda_=s["lambda_"] if constraints else None)
     if constraints:

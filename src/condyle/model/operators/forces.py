@@ -1,8 +1,8 @@
-"""Individual forces: records. Tensions of muscles and actuators at a unit of activation or control
-are kernels of static optimization; then reported quantities of muscles, the imbalance of fibers and tendons,
-and quantities for reports of forces.
+"""Records of individual forces: tensions of muscles and actuators at unit activation or control, which are
+kernels of static optimization; reported quantities of muscles; the imbalance of fibers and tendons; and
+quantities for reports of forces.
 
-The forces of a path depend on its length and the rate of that alone, which come from the operators of paths:
+The forces of a path depend only on its length and rate, which come from the operators of paths, so that
 these kernels are small for any path.
 """
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class _Known:
-    """A path, and its length, of which two numbers are known."""
+    """A path, and its length, whose value and rate are given numbers."""
 
     L: ca.SX
     Ldot: ca.SX
@@ -54,7 +54,7 @@ def along(law: PathLaw, L: SX, Ldot: SX) -> Any:
 
 
 def _unit_tensions(s: Symbols) -> list[SX]:
-    """Of every path with an activation or control, three tensions: `tensions_at_one`."""
+    """Three tensions of every path with an activation or control: `tensions_at_one`."""
     view, places = s.view(s.kinematics(moving=False)), list(s.model.paths)
     each = [
         path_operators.tensions_at_one(along(law, s["L"][k], s["Ldot"][k]), view)
@@ -74,7 +74,7 @@ def _unit_loads(s: Symbols) -> list[SX]:
 
 
 def _known_lengths(s: Symbols, view: Any) -> Iterator[tuple[SX, Any]]:
-    """Laws along paths of known lengths with their enabled flags; the view shows each its own z."""
+    """Laws along paths of given lengths, with their enabled flags; the view gives each law its own z."""
     places = {name: k for k, name in enumerate(s.model.paths)}
     for enabled, _ in s.laws(view):
         if (law := s.model.path_laws.get(view.law)) is not None:
@@ -93,7 +93,7 @@ def _reports(s: Symbols) -> list[SX]:
 
 
 def _imbalance(s: Symbols) -> list[SX]:
-    """Of each elastic tendon, path_operators.imbalance."""
+    """path_operators.imbalance of each elastic tendon."""
     view, tendons = s.view(s.kinematics()), path_operators.elastic(s.model)
     return [
         column(
@@ -106,13 +106,13 @@ def _imbalance(s: Symbols) -> list[SX]:
 
 
 def _tensions(s: Symbols) -> list[SX]:
-    """Of every path, from its length and the rate of that."""
+    """Tension of every path, from its length and rate."""
     view = s.view(s.kinematics())
     return [column(ca.if_else(on, law.tension(view), 0) for on, law in _known_lengths(s, view))]
 
 
 def _wrenches(s: Symbols) -> list[SX]:
-    """Moment about the origin of each body and force, in ground, of each force."""
+    """Moment about the origin of each body, and force, in ground, for each force element."""
     kin = s.kinematics()
     view, tree, out = s.view(kin), s.model.tree, []
     for loads in each_force(s, kin)[: len(s.model.exerting_forces)]:

@@ -1,4 +1,4 @@
-"""Lengths, speeds and moment arms of the paths of forces: records."""
+"""Records of lengths, speeds and moment arms of the paths of forces."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _speeds(s: Symbols) -> list[SX]:
 
 
 def _moment_arms(s: Symbols) -> list[SX]:
-    """Generalized forces of a unit tension: -dL along the manifold."""
+    """Generalized forces of a unit tension: -dL/dq along the manifold."""
     kin = s.kinematics(moving=False)
     view, out = s.view(kin), []
     for path in s.model.paths.values():
@@ -82,7 +82,7 @@ OPERATORS = (
         cost=PathCost(),
         plain=True,
     ),
-    # both, with each path found once
+    # both, computing each path once
     OperatorRecord(
         "path_geometry",
         Stage.POSITION,

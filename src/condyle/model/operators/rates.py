@@ -1,4 +1,4 @@
-"""Rates of coordinates, and prescribed motions: records."""
+"""Records of rates of coordinates, and of prescribed motions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def qdot(s: Symbols) -> tuple[SX, SX]:
-    """N(q) u, and the status of rates."""
+    """N(q) u and the status of rates."""
     bodies = s.model.tree.owners
     return column(
         motion(b.mobilizer, s.t, s["q"][b.q], s["u"][b.u]).qdot for b in bodies if b.mobilizer.nq
@@ -87,7 +87,7 @@ OPERATORS = (
         serves="prescribe",
         watched=False,
     ),
-    # N is of q alone: time in joints does not count.
+    # N depends on q only, not on the time in joints.
     OperatorRecord(
         "qdot",
         Stage.VELOCITY,

@@ -12,9 +12,9 @@ of a state in one vector
     infinity per speed),
             held (acceleration per locked speed, else 0), parameters, table]
 
-so that one compiled program serves every time, every parameter and every set of locks and of disabled forces,
-constraints and motions. The INSTANCE kernel derives the table from the parameters and gives both. Matrices
-are flattened row by row.
+so that one compiled program serves all times, all parameters and all sets of locks and of disabled forces,
+constraints and motions. The INSTANCE kernel computes the table from the parameters and returns both.
+Matrices are flattened row by row.
 """
 
 from __future__ import annotations
@@ -54,13 +54,14 @@ class Stage(enum.IntEnum):
 
 @dataclass(frozen=True)
 class ByColumns:
-    """The loops of a matrix: passes of an operator that is linear in its second argument, once per column.
+    """The loops of a matrix: the passes of an operator that is linear in its second argument run once per
+    column.
 
     Args:
-        passes: writes them; takes the body too, if the matrix is that of one.
-        takes: their arguments before the tail.
-        result: what they write.
-        symmetric: whether the matrix is.
+        passes: writes the passes; also takes the body, if the matrix is that of a body.
+        takes: arguments of the passes before the tail.
+        result: name of their result.
+        symmetric: whether the matrix is symmetric.
         offset: whether the passes add a constant to the matrix times the argument, which is subtracted.
     """
 
@@ -80,29 +81,31 @@ class OperatorRecord:
     """One operator, or one kernel that another operator needs.
 
     Args:
-        name: of the public method.
-        stage: of its results; a State forgets them when a variable of this stage or an earlier one changes.
-        state: its first arguments, which a State has itself: some of q, u, udot.
+        name: name of the public method.
+        stage: stage of its results; a State discards them when a variable of this stage or an earlier one
+            changes.
+        state: its first arguments, which a State has: some of q, u, udot.
         expressions: returns the results from Symbols, flat, with the status last if there is one. None if the
-            method is written with other operators.
+            method combines other operators.
         takes: all arguments of the expressions before the tail; by default those of `state`.
         results: names and shapes for one state: words of `DIMENSIONS` and numbers, as {"M": "nu nu"}.
-        columns: names and units of the results, for Tables; None where they are matrices or poses.
-        status: what a status that is not zero means: "rank" (a mobilizer has lost rank), "accelerations"
-            (that, or constraints are unmet), "rates" (coordinates cannot follow the speeds), "parameters"
-            (impossible ones). "" if the expressions have none.
+        columns: names and units of the results, for Tables; None for matrices or poses.
+        status: meaning of a nonzero status: "rank" (a mobilizer has lost rank), "accelerations" (the same,
+            or constraints are violated), "rates" (coordinates cannot follow the speeds), "parameters"
+            (invalid parameters). "" if the expressions have no status.
         reads: elements through which it may depend on time: "joints", "forces", "constraints", "motions".
         per_body: "row" if the method returns a row of the result for one body, "kernel" if each body has its
             own kernel.
-        ground: the row of ground, if it is not zero.
-        looped: its passes in the looped layout, if any (condyle.model.looped.passes). cost: of both layouts;
-            layouts.py chooses between them.
-        direct: the method gives the kernel's only result as it is; after the first call a builtin replaces
-            the method.
-        differentiable: whether jvp, vjp, jacobian and casadi take it; needs expressions and a method.
+        ground: the row of ground, if it is nonzero.
+        looped: its passes in the looped layout, if any (condyle.model.looped.passes). cost: cost of both
+            layouts; layouts.py chooses between them.
+        direct: whether the method returns the kernel's only result unchanged; after the first call a
+            builtin replaces the method.
+        differentiable: whether jvp, vjp, jacobian and casadi support it, which needs expressions and a
+            method.
         serves: the operator that this kernel is part of, if it has no method of its own.
-        watched: whether the kernel gets arrays of the user, which must be finite. plain: whether the
-            expressions take no derivatives of laws (Symbols).
+        watched: whether the kernel receives arrays from the user, which must be finite. plain: whether the
+            expressions need no derivatives of laws (Symbols).
     """
 
     name: str
@@ -126,7 +129,7 @@ class OperatorRecord:
 
     @cached_property
     def arrays(self) -> tuple[str, ...]:
-        """Names of the arguments that a State has itself."""
+        """Names of the arguments that a State provides."""
         return tuple(self.state.split())
 
     @cached_property
@@ -156,12 +159,12 @@ class OperatorRecord:
 
     @property
     def derivable(self) -> bool:
-        """Whether jvp, vjp, jacobian and casadi take it."""
+        """Whether jvp, vjp, jacobian and casadi support it."""
         return self.public and self.differentiable and self.expressions is not _no_kernel
 
     @property
     def may_end(self) -> bool:
-        """Whether its last argument before the tail may be left out, and is zero then."""
+        """Whether its last argument before the tail may be left out, which then is zero."""
         return self.direct and len(self.arguments) > 2 and self.arguments[-2] == "tau"
 
     def inputs(self, model: Model) -> list[tuple[str, int]]:
@@ -182,7 +185,7 @@ class OperatorRecord:
         return [*sizes, ("status", 1)] if self.status else sizes
 
     def row(self, model: Model, body: int) -> slice:
-        """Where the row of one body is in a flat result."""
+        """Slice of the row of one body in a flat result."""
         n = math.prod(next(iter(self.shapes(model).values()))[1:])
         return slice(n * body, n * body + n)
 
@@ -201,7 +204,7 @@ class OperatorRecord:
 
 
 PATHS = ("path_lengths", "path_speeds", "moment_arms", "path_points")
-"""Operators of paths alone."""
+"""Operators that need only paths."""
 CONTACTS = ("contacts.depths", "contacts.points", "contacts.normals", "contacts.patches")
 """Operators of contact positions."""
 

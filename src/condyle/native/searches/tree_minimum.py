@@ -1,6 +1,6 @@
 """The item of a tree with the least value, used like a table: `row = look_up(tree_minimum, p)`.
 
-    row = numbers of the item with the least value(p, item)                                             (1)
+    row = numbers of the item with the least value(p, item)                                              (1)
 
 This is branch and bound, the nearest branch first: a branch is skipped if bound(p, branch), which is at
 most the value of every item below it, is not below the least value found so far. Of equal values the first

@@ -1,6 +1,6 @@
 """A sum over the items of a tree that contribute, used like a table: `row = look_up(tree_sum, p)`.
 
-    row = sum of term(p, item) over all items, without branches where reach(p, branch) <= 0          (1)
+    row = sum of term(p, item) over all items, without branches where reach(p, branch) <= 0              (1)
 
 `reach` must be positive if a term below the branch is nonzero: then (1) equals the sum over all items, and
 its cost grows with the number of items that contribute. Four branches or four items are evaluated at once,
