@@ -177,6 +177,15 @@ def test_what_is_saved_is_read(tmp_path, ending):
     assert [p.name for p in tmp_path.iterdir()] == [f"a.{ending}"]
 
 
+def test_a_table_of_forces_is_named(tmp_path):
+    """The file, and that it may not be one of markers."""
+    cd.Table([0.0, 1.0], ["f_x", "f_y", "f_z"], np.zeros((2, 3)), degrees=False).save(tmp_path / "forces.sto")
+    with pytest.raises(
+        cd.errors.DescriptionError, match=r"forces.sto: .*'f_x' has no unit; if it is the pos"
+    ):
+        cd.read_markers(tmp_path / "forces.sto")
+
+
 def test_vectors_of_opensim(tmp_path):
     path = tmp_path / "a.sto"
     path.write_text(

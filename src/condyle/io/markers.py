@@ -226,7 +226,7 @@ class Markers(ExplainsCalls, Display):
                     raise DescriptionError(
                         f"Markers: column {column!r} is in [{unit}]; positions are in m, cm or mm"
                         if unit
-                        else f"Markers: nothing says the unit of column {column!r}; say it: "
+                        else f"Markers: column {column!r} has no unit; if it is the position of a marker, give "
                         "units='m', 'cm' or 'mm'"
                     )
                 places[:, i, k] = table[column] / LENGTHS[unit]
@@ -444,7 +444,11 @@ def _read(path: Path, units: str | None) -> Markers:
                 raise DescriptionError(f"{path.name}: it does not say its units; say units='mm', 'cm' or 'm'")
             return Markers(made.time, made.names, made.positions, units=units or made.units, rate=made.rate)
     if ending in (".csv", ".tsv", ".npz", ".sto", ".mot"):
-        return Markers.from_table(read_table(path, degrees=False), units=units or "")
+        table = read_table(path, degrees=False)
+        try:
+            return Markers.from_table(table, units=units or "")
+        except DescriptionError as error:
+            raise DescriptionError(f"{path.name}: {error}") from None
     raise DescriptionError(
         f"read_markers: {str(path)!r}: expected a file that ends in .trc or .c3d, or in "
         ".csv, .npz, .sto with columns NAME_x, NAME_y, NAME_z"

@@ -334,7 +334,7 @@ def write(path: Path, time: Array, names: tuple[str, ...], values: Array, units:
         )
     said = (rate, rate, len(time), len(names), units, rate, 1, len(time))
     axes = [f"{axis}{k + 1}" for k in range(len(names)) for axis in "XYZ"]
-    flat = values.reshape(len(time), -1).tolist()
+    flat = values.reshape(len(time), 3 * len(names)).tolist()
     rows = [
         "\t".join([str(k + 1), repr(t), *("" if x != x else repr(x) for x in row), ""])
         for k, (t, row) in enumerate(zip(time.tolist(), flat, strict=True))

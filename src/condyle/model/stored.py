@@ -332,8 +332,9 @@ def _is_ours(thing: Any) -> bool:
 
 def _stored_force(force: Any, store: NumberStore, moved: Moved) -> Any:
     PathLaw = if_loaded("condyle.forces.path", "PathLaw")
-    if PathLaw is None or not isinstance(force, PathLaw) or not hasattr(force.path, "points"):
-        return force
+    Path = if_loaded("condyle.paths.path", "Path")
+    if PathLaw is None or not isinstance(force, PathLaw) or type(force.path) is not Path:
+        return force  # lengths that a function gives keep their numbers
     if force.path.parameters() or not all(map(_is_ours, (force, *(w.surface for w in force.path.wraps)))):
         return force
     new: dict[str, Any] = dict(_stored_fields(force, store))

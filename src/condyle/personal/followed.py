@@ -9,11 +9,9 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import warn
-from condyle.personal.anthropometry import side
 from condyle.personal.marker_fit import CHUNK, Fit, MarkerFit, enough
 from condyle.presentation import cut
 from condyle.records import dataclass
-from condyle.system.system import System
 from condyle.table import Table
 from condyle.tree import scales
 
@@ -33,9 +31,8 @@ STRAY = 0.08
 """RMS above which a marker of a trial is left out [m], if others fit better."""
 EXCHANGED, BETTER = 0.025, 0.5
 """Markers are exchanged if their RMS exceeds this [m], and swapping names reduces it to this fraction."""
-MIRRORED, BESIDE = 0.05, 0.05
-"""Left and right of a recording may be exchanged if the RMS of all markers exceeds this [m]; markers are a pair if
-one is so near to the mirrored place of the other [m]."""
+MIRRORED = 0.05
+"""Left and right of a recording may be exchanged if the RMS of all its markers exceeds this [m]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,29 +239,6 @@ def strays(problem: MarkerFit, fit: Fit, rows: slice) -> list[str]:
     usual = float(np.median(rms[part.seen.any(axis=0)]))
     far = np.flatnonzero(rms > max(STRAY, 6 * usual))
     return [problem.markers[k] for k in far]
-
-
-def left_as_right(system: System, used: list[str]) -> dict[str, str]:
-    """Pairs of markers of both sides, each under the name of the other: {left: right, right: left}.
-
-    The plane between the sides is that between bodies such as femur_r and femur_l in the default pose. A recording
-    whose sides are exchanged shows a body that looks backward: its pose is wrong everywhere, and single markers do
-    not tell.
-    """
-    X = system.body_poses(system.defaults()[0])
-    at = {side(b.name): X.p[i] for i, b in enumerate(system.bodies)}
-    right = [stem for stem, which in at if which == "r" and (stem, "l") in at]
-    across = sum((at[n, "r"] - at[n, "l"] for n in right), np.zeros(3))
-    if not np.linalg.norm(across) > 0.0:
-        return {}
-    across /= np.linalg.norm(across)
-    middle = np.mean([(at[n, "r"] + at[n, "l"]) / 2 for n in right], axis=0)
-    on = [system.marker(n) for n in used]
-    p = np.array([X.R[i] @ np.array(m.station) + X.p[i] for m in on for i in (system.body(m.body).index,)])
-    mirrored = p - 2 * ((p - middle) @ across)[:, None] * across
-    apart = np.linalg.norm(mirrored[:, None] - p, axis=-1)
-    near = apart.argmin(axis=1)
-    return {used[i]: used[j] for i, j in enumerate(near) if j != i and near[j] == i and apart[i, j] < BESIDE}
 
 
 def exchanged(problem: MarkerFit, q: Array, theta: Array, d: Array, rows: slice) -> dict[str, str]:

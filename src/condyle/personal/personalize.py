@@ -18,7 +18,7 @@ from condyle.native.machine.notice import announced
 from condyle.opensim import read_external_loads, read_osim
 from condyle.personal.anthropometry import generic_stature, role
 from condyle.personal.dynamics import find_masses
-from condyle.personal.followed import BETTER, MIRRORED, exchanged, follow, left_as_right, strays
+from condyle.personal.followed import BETTER, MIRRORED, exchanged, follow, strays
 from condyle.personal.landmarks import MarkerKinds, marker_kinds, who_is_who
 from condyle.personal.loaded_system import loaded
 from condyle.personal.marker_fit import UNSEEN, Fit, MarkerFit
@@ -30,6 +30,7 @@ from condyle.personal.skin import SkinFit
 from condyle.presentation import cut
 from condyle.studies.external_load import ExternalLoad
 from condyle.studies.kinematics.inverse_kinematics import follow_tasks
+from condyle.studies.kinematics.swaps import other_sides
 from condyle.studies.kinematics.tasks import Tasks, marker_tasks
 from condyle.studies.motion.motion import _default
 from condyle.system.checked_arguments import flag
@@ -208,7 +209,8 @@ def personalize(
         e = part.errors(poses, prior.mean, np.zeros((len(used), 3)))[0]
         return float(np.sqrt((e**2).sum() / part.seen.sum()))
 
-    sides = left_as_right(generic, used)
+    # a body that looks backward: its pose is wrong everywhere, and single markers do not tell
+    sides = {used[i]: used[j] for i, j in enumerate(other_sides(used)) if i != j}
     for k in range(len(found)):  # landmarks against the generic model, then all against the other recordings
         if sides and (off := misfit(y[k], q[parts[k]])) > MIRRORED:
             other = _with_names(y[k], used, sides)

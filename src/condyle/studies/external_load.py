@@ -73,6 +73,8 @@ class ExternalLoad(ExplainsCalls):
                 "ExternalLoad: table: expected a cd.Table, got "
                 f"{type(self.table).__name__}; a file is read by cd.read_table"
             )
+        if not len(self.table):
+            raise ShapeError(f"ExternalLoad on {self.body!r}: its table has no rows")
         assign(self, table=after_events(f"ExternalLoad on {self.body!r}", self.table))
         if self.force is None and self.torque is None:
             raise DescriptionError("ExternalLoad: give force= or torque=, the names of three columns")

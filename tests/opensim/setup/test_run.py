@@ -137,6 +137,30 @@ def test_loads_that_end_long_before_the_motion(tmp_path):
         run_setup(tmp_path / "id.xml")
 
 
+def test_tables_without_rows(tmp_path):
+    """A recording that was cut off after its header is named; it was an IndexError."""
+    for name, words in (
+        ("motion.mot", "motion.mot: it has no rows"),
+        ("loads.mot", "'rod': its table has no rows"),
+    ):
+        written(tmp_path)
+        (tmp_path / "id.xml").write_text(ID)
+        lines = (tmp_path / name).read_text().splitlines()
+        first = lines.index("endheader")
+        (tmp_path / name).write_text("\n".join(lines[: first + 2]) + "\n")
+        with pytest.raises(cd.errors.CondyleError, match=re.escape(words)):
+            run_setup(tmp_path / "id.xml")
+    empty = cd.Markers(np.zeros(0), ["a", "b"], np.zeros((0, 2, 3)))
+    empty.save(tmp_path / "static.trc")
+    ik = "<marker_file>static.trc</marker_file><output_motion_file>ik.mot</output_motion_file>"
+    scaler = "<ModelScaler><marker_file>static.trc</marker_file></ModelScaler>"
+    maker = "<GenericModelMaker><model_file>model.osim</model_file></GenericModelMaker>"
+    for tool, inside in (("InverseKinematicsTool", ik), ("ScaleTool", maker + scaler)):
+        (tmp_path / "setup.xml").write_text(document(tool, inside))
+        with pytest.raises(cd.errors.CondyleError, match=r"static\.trc: it has no frames"):
+            run_setup(tmp_path / "setup.xml")
+
+
 def test_a_folder_in_the_place_of_a_result(tmp_path):
     written(tmp_path)
     (tmp_path / "id.xml").write_text(ID)

@@ -11,7 +11,7 @@ import numpy as np
 
 from condyle.arrays import Array
 from condyle.errors import DescriptionError
-from condyle.io.markers import Markers, read_markers
+from condyle.io.markers import Markers
 from condyle.opensim.element import Element
 from condyle.opensim.setup.file_columns import clamped, file_order, in_degrees, speed_names
 from condyle.opensim.setup.setup_file import SI, Setup
@@ -34,7 +34,7 @@ def run(setup: Setup) -> None:
     `NAME_ik_marker_errors.sto` and optionally `NAME_ik_model_marker_locations.sto`."""
     system = setup.system()
     path = setup.required_file("marker_file", "recorded markers (.trc)")
-    recorded: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))
+    recorded = setup.markers(path)
     start, end = setup.numbers("time_range", (-np.inf, np.inf))
     markers = frames_within(recorded, (start, end))
     if not len(markers.time):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +41,7 @@ def run(setup: Setup) -> None:
     if scaler is not None and scaled:
         file = setup.file("marker_file", scaler)
         if file is not None:
-            markers = setup.step(f"markers {file.name}", partial(read_markers, file))
+            markers = setup.markers(file)
         wanted = {"mass": mass if mass > 0 else None, **_scaling(setup, scaler, system, markers)}
     else:
         setup.note("<ModelScaler> is not applied: the model keeps its sizes and masses")
@@ -60,7 +59,7 @@ def run(setup: Setup) -> None:
     path = setup.file("marker_file", placer)
     if path is None:
         raise setup.error("<MarkerPlacer>: <marker_file> names no file; it needs a static trial", placer)
-    static: Markers = setup.step(f"markers {path.name}", lambda: read_markers(path))
+    static = setup.markers(path)
     placed = _placed(setup, placer, plain.system, static)
     moved = placed.system if setup.flag("move_model_markers", True, placer) else plain.system
     _write(setup, placer, "output_model_file", moved)

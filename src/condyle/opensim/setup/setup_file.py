@@ -19,6 +19,7 @@ import condyle.files as files
 from condyle.arrays import Array
 from condyle.errors import DescriptionError, QualityWarning
 from condyle.io import read_table
+from condyle.io.markers import Markers, read_markers
 from condyle.opensim import model_cache
 from condyle.opensim.document import Document, add_sets, clear, list_notes, read_document, read_set
 from condyle.opensim.element import Element, is_absent
@@ -250,7 +251,17 @@ class Setup:
     def table(self, path: Path, degrees: bool | None = None) -> Table:
         """A table file; its irregularities go to the report."""
         with self._noted():
-            return read_table(path, degrees=degrees)
+            table = read_table(path, degrees=degrees)
+        if not len(table):
+            raise self.error(f"{path.name}: it has no rows")
+        return table
+
+    def markers(self, path: Path) -> Markers:
+        """Recorded markers; irregularities of the file go to the report."""
+        found: Markers = self.step(f"markers {path.name}", lambda: read_markers(path))
+        if not len(found.time):
+            raise self.error(f"{path.name}: it has no frames")
+        return found
 
     @contextmanager
     def _noted(self) -> Iterator[None]:

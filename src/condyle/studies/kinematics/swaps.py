@@ -191,7 +191,7 @@ class _Search:
             return
         q, x = self._robust(some, q, self.x[some], self._exchanged(np.arange(n), some))
         yield from self._pairs(some, x, q)
-        sides = _sides(self.markers.names)
+        sides = other_sides(self.markers.names)
         if (sides != np.arange(n)).sum() >= 2 * SIDES and far_off and not outliers:
             i = int(some[0])
             exchanged = self._exchanged(sides, np.array([i]))
@@ -290,7 +290,7 @@ class _Search:
         )
 
 
-def _sides(names: Sequence[str]) -> Order:
+def other_sides(names: Sequence[str]) -> Order:
     """Left and right exchanged, by their names: R.Knee and L.Knee, RKNE and LKNE, knee_r and knee_l."""
     other = {"r": "l", "l": "r", "R": "L", "L": "R"}
     words = (

@@ -104,7 +104,9 @@ def scale(
         measurements = [measurements]
     order = _order(order)
     if markers is not None and not isinstance(markers, Markers):
-        raise DescriptionError(f"scale: markers: expected cd.read_markers('static.trc'), got {markers!r}")
+        raise DescriptionError(
+            f"scale: markers: expected cd.read_markers('static.trc'), got {repr(markers).splitlines()[0]}"
+        )
     if markers is not None and not len(markers.time):
         raise DescriptionError(
             "scale: markers: there are no frames; does the cut lie outside of the recording?"
