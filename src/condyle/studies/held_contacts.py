@@ -1,15 +1,15 @@
-"""Compliant contacts that are held for an instant, where they touch (sherman2011 section 5.3).
+"""Compliant contacts that are treated as rigid for an instant where they touch (sherman2011 section 5.3).
 
 In each frame, the two bodies of a contact that overlaps have no acceleration relative to each other at its point P:
 
     a(P on b) - a(P on a) = G udot + g = 0,      G = J_b(P) - J_a(P)                                       (1)
 
-along the normal, or along all three axes. udot is an affine function of generalized forces, whatever other
-constraints there are, with responses R = udot(G') - udot(0). A cause with acceleration udot_i then has
+along the normal, or along all three axes. udot is an affine function of generalized forces, with any other
+constraints, and responds with R = udot(G') - udot(0). A cause with acceleration udot_i then has
 
     (G R) lambda_i = -G udot_i,     udot_i <- udot_i + R lambda_i                                          (2)
 
-and velocities also -g on the right. Contacts that share a load take the least squares of all ways to share it.
+and velocities also have -g on the right. Contacts that share a load share it by least squares.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from condyle.studies.motion.motion import Motion
 
 WORDS = ("contacts", "normals")
 ROUNDING = 1e-10
-"""Share of the largest singular value of G R below which contacts hold the same."""
+"""Contacts are redundant if a singular value of G R is below this share of the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,10 +34,10 @@ class HeldContacts:
     """Constraints that hold the bodies of a motion.
 
     Attributes:
-        names: of the contacts.
+        names: names of the contacts.
         G: rows of (1), zero where contacts are apart, shape (m, n, k, nu): k is 1 or 3.
-        g: accelerations without udot, shape (m, n, k).
-        axes: along which they are held, in ground, shape (m, n, k, 3).
+        g: accelerations at udot = 0, shape (m, n, k).
+        axes: axes along which they are held, in ground, shape (m, n, k, 3).
     """
 
     names: tuple[str, ...]
@@ -84,8 +84,8 @@ class HeldContacts:
         surfaces, in ground, (m, c, n, 3).
 
         Args:
-            udot: without them.
-            answer: accelerations (m, j, nu) of generalized forces (m, j, nu).
+            udot: accelerations without the held contacts.
+            answer: function from generalized forces (m, j, nu) to accelerations (m, j, nu).
         """
         m, n, k, nu = self.G.shape
         G = self.G.reshape(m, n * k, nu)

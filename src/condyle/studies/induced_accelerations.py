@@ -5,10 +5,10 @@ Accelerations follow from forces by linear equations, constraints and locks incl
     M udot + G' lambda = sum_i f_i - c(q, u),    G udot = b(q, u)                                          (1)
     udot(f) is affine in f:    udot_i = udot(f_i) - udot(0),    udot_v = udot(0)                           (2)
 
-udot_v is due to velocities: Coriolis and centrifugal forces, and the bias b of constraints. Each force has
-the reactions of constraints that follow from it, so that udot_v and all udot_i add up to udot. Where a body
-stands on springs, these do not answer to a force that acts elsewhere before something has moved; a constraint
-in their place answers at once (sherman2011 section 5.3).
+udot_v is due to velocities: Coriolis and centrifugal forces, and the bias b of constraints. Each udot_i
+includes the constraint reactions that the force causes, so that udot_v and all udot_i add up to udot. If a
+body stands on springs, these respond to a force that acts elsewhere only after something has moved; a
+constraint in their place responds at once (sherman2011 section 5.3).
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ if TYPE_CHECKING:
 
 VELOCITY = "velocity"
 UNEXPLAINED = 10.0
-"""[%] of the largest acceleration that forces may leave unexplained, like reserves of static optimization."""
+"""Acceleration that forces may leave unexplained, in % of the largest, as for reserves of static
+optimization."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -65,10 +66,11 @@ class InducedAccelerations(Display, Judged):
         total: accelerations under all forces: a column per speed [rad/s^2, m/s^2], then the requested ones of
             bodies and of the mass center.
         tables: contributions by cause: "velocity", then the forces.
-        multipliers: contributions to the constraint equations' multipliers by cause, which add up too, and to the
-            forces of held contacts on their second surfaces, CONTACT_fx .. [N]; empty without either.
+        multipliers: contributions by cause to the multipliers of the constraint equations, which add up
+            too, and to the forces of held contacts on their second surfaces, CONTACT_fx .. [N]; empty
+            without constraints and held contacts.
         unexplained: accelerations of the motion minus those of the forces, a column per speed.
-        complete: whether muscle forces were known; then the forces should explain the accelerations.
+        complete: whether muscle forces were given; the forces should then explain the accelerations.
     """
 
     total: Table
@@ -191,12 +193,12 @@ def induced_accelerations(
             speeds, as for `cd.joint_reactions`.
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
         rigid: constraints that replace forces, {name of the force: constraint}: springs or contacts of a foot
-            become a constraint that holds it. A name that no force has adds a constraint. "contacts": in each
-            frame, all compliant contacts that touch hold their points, wherever these are; "normals": along
+            become a constraint that holds it. A name that no force has adds a constraint. "contacts": in
+            each frame, all compliant contacts that touch are held at their contact points; "normals": along
             their normals only.
         groups: of the forces that act besides `forces`. By default all in a Trajectory, whose muscles have
             states; else "gravity", "passive" and "external".
-        bodies: bodies whose accelerations are reported too, at their origins in ground: BODY_alphax ..
+        bodies: bodies whose accelerations are also reported, at their origins in ground: BODY_alphax ..
             [rad/s^2], BODY_ax .. [m/s^2].
         mass_center: whether the acceleration of the system's mass center is reported: mass_center_ax ..
             [m/s^2].
@@ -327,14 +329,15 @@ def generalized_forces(
 
 
 def each_answer(batch: Batch, operator: str, tau: Array) -> Array:
-    """An operator of q, u and many tau, shape (m, n, ...)."""
+    """Results of an operator of q, u and tau for many tau, shape (m, n, ...)."""
     function = batch.system.compiled.function(operator)
     q, u = batch.array("q"), batch.array("u")
     return function.fast(q[:, None], u[:, None], tau, batch.tail[:, None])  # type: ignore[no-any-return]
 
 
 def _parts(found: Array) -> Array:
-    """Contributions of velocities and of each force, from answers without a force, to each, and to all."""
+    """Contributions of velocities and of each force, from accelerations without forces, under each force,
+    and under all of them."""
     return np.concatenate([found[:, :1], found[:, 1:-1] - found[:, :1]], axis=1)  # (2)
 
 
@@ -350,7 +353,7 @@ def _accelerations(
         function = batch.system.compiled.function(name)
         still = np.concatenate([np.zeros_like(udot[:, :1]), udot], axis=1)
         found = function.fast(q, u, still, tail)
-        found[:, 2:] -= found[:, :1]  # that of the velocities keeps Jdot u
+        found[:, 2:] -= found[:, :1]  # the contribution of velocities includes Jdot u
         found = found[:, 1:]
         if bodies and name == "body_acceleration":
             for b in bodies:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from condyle.integrate.trajectory import Trajectory
 
 NOT_ACTUATED = ("gravity", "passive", "external")
-"""Groups of forces that act in a recorded motion independently of its drives."""
+"""Groups of forces that act in a recorded motion besides muscles and actuators."""
 
 
 @with_call_hints(
@@ -51,10 +51,10 @@ def inverse_dynamics(
 
     Args:
         system: whose motion it is.
-        motion: a Table of coordinates, from which speeds and accelerations come by splines (see
-            `cd.Motion.of`), or a `cd.Motion`, a Trajectory, or Frames, which have their own.
+        motion: a Table of coordinates, which is differentiated by splines for speeds and accelerations (see
+            `cd.Motion.of`), or a `cd.Motion`, a Trajectory, or Frames, which contain them.
         external_loads: measured forces on bodies over time, `cd.ExternalLoad`, one or several.
-        groups: of the forces that act: some of "gravity", "passive", "external", "actuator", "muscle".
+        groups: groups of forces that act: some of "gravity", "passive", "external", "actuator", "muscle".
         lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default. The
             status says how much it changed.
         state: parameters, inputs, auxiliary states, locks and disabled elements; `system.state()` by default.

@@ -73,9 +73,9 @@ def joint_reactions(
         external_loads: measured forces on bodies, `cd.ExternalLoad`, one or several.
         on: "child" for the load on the body, at its frame M; "parent" for the load on its parent, at frame F.
         frame: where results are expressed: "ground", "child", "parent", or a body.
-        bodies: whose joints; all by default.
-        groups: of the forces that act besides `forces`; with "muscle" and without `forces`, muscles act by
-            the states of a Trajectory.
+        bodies: bodies whose joints are reported; all by default.
+        groups: groups of forces that act besides `forces`; with "muscle" and without `forces`, muscles act
+            according to the states of a Trajectory.
         lowpass: cut-off frequency [Hz] for the coordinates of a Table, as for `cd.inverse_dynamics`.
         state: parameters, inputs and the like, as for `cd.inverse_dynamics`.
 
@@ -122,7 +122,7 @@ def joint_reactions(
 
 
 def _columns(system: System, bodies: list[Body]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Names and units of the columns, made once."""
+    """Names and units of the columns, computed once."""
     return system.compiled.remembered(
         ("columns of reactions", *(b.name for b in bodies)),
         lambda: (
@@ -144,7 +144,7 @@ def _bodies(system: System, bodies: Sequence[Body | str] | Body | str | None) ->
 def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body | str) -> Array:
     """Force, moment and point of some joints side by side, shape (m, 9 bodies), from moment and force at M in
     ground, (m, bodies, 6)."""
-    X = batch.kernel("body_pose")  # of all bodies; ground comes after them
+    X = batch.kernel("body_pose")  # poses of all bodies; ground comes after them
     ground = isinstance(frame, Body) and frame.is_ground
     if on == "parent" or not ground:
         X = np.concatenate([X, np.broadcast_to(np.eye(3, 4).T.ravel(), (len(X), 1, 12))], axis=1)
@@ -154,7 +154,7 @@ def _expressed(batch: Batch, bodies: list[Body], F: Array, on: str, frame: Body 
         return [-1 if b is None or b.is_ground else b.index for b in each]
 
     def stations(rows: list[int], name: str) -> Array:
-        """Their positions in ground, (m, bodies, 3)."""
+        """Positions of stations on these bodies in ground, (m, bodies, 3)."""
         own = _places(batch, bodies, name)
         if not own.any():
             return p_G if rows == [*range(p_G.shape[1])] else p_G[:, rows]
@@ -197,8 +197,8 @@ def _place(batch: Batch, body: Body, name: str) -> Array:
 
 
 def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
-    """Moment and force of each mobilizer at M in ground, (m, bodies, 6), and generalized forces that no force
-    explains, (m, nu)."""
+    """Moment and force of each mobilizer at M in ground, (m, bodies, 6), and the generalized forces that no
+    known force explains, (m, nu)."""
     system, q, u, udot = batch.system, *(batch.array(name) for name in ("q", "u", "udot"))
     compiled = system.compiled
     flat = compiled.function("joint_loads").fast(q, u, udot, batch.tail)
@@ -208,7 +208,7 @@ def _loads(batch: Batch, speeds: dict[str, Array]) -> tuple[Array, Array]:
         tau[:, system.speeds.index(name)] = f
     if system.constraints:
         lambda_ = batch.kernel("multipliers", tau)
-        lost = np.isnan(lambda_).any(axis=1)  # a path is not found
+        lost = np.isnan(lambda_).any(axis=1)  # a path was not found
         lambda_[lost] = 0.0
         name = "reactions_with_constraints"
         F = compiled.shaped(name, compiled.function(name).fast(q, u, udot, lambda_, batch.tail))

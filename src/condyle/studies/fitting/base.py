@@ -30,7 +30,7 @@ class Evaluated:
         r: (model - measured) / sigma, shape (m,).
         by_parameters: dr/dp for all Parameters of the system, shape (m, p).
         by_unknowns: by the residual's own unknowns, shape (m, k).
-        joints: whether each r is a joint of two pieces of a run rather than a measurement, shape (m,).
+        joints: whether each r joins two pieces of a run instead of comparing a measurement, shape (m,).
     """
 
     r: Array
@@ -46,7 +46,7 @@ class Residuals(ABC):
 
     @abstractmethod
     def prepare(self, system: System) -> Prepared:
-        """Checked against a system."""
+        """The residuals prepared for a system, after checks."""
 
 
 class Prepared(ABC):
@@ -55,9 +55,9 @@ class Prepared(ABC):
     Attributes:
         label: its name in messages.
         unknowns: names of further unknowns, such as states at the start of a run.
-        guess: of these, shape (k,).
+        guess: initial values of the unknowns, shape (k,).
         absolute: whether the noise of the measurements is known.
-        titles: the meaning of its numbers, in order, each once.
+        titles: the meaning of its numbers, in order, without repetition.
     """
 
     label: str
@@ -68,11 +68,11 @@ class Prepared(ABC):
 
     @abstractmethod
     def evaluate(self, p: Array, x: Array, weight: float) -> Evaluated:
-        """At Parameters p (all of the system) and unknowns x; weight: of joints."""
+        """Evaluate at Parameters p (all of the system) and unknowns x. weight: weight of the joints."""
 
 
 def spread(what: str, sigma: Any, shape: tuple[int, ...], names: Sequence[str] = ()) -> Array:
-    """Standard deviations of measurements, in their shape."""
+    """Standard deviations in the shape of the measurements."""
     if isinstance(sigma, Mapping):
         for name in sigma:
             if name not in names:

@@ -19,9 +19,9 @@ from condyle.system.checked_arguments import check_system
 from condyle.system.system import System
 
 WEIGHTS = (1.0, 1e3, 1e6, 1e8)
-"""Weights of the joints of pieces of runs, in successive fits."""
+"""Weights of the joints between pieces of runs, in successive fits."""
 OwnFunction = Callable[[dict[str, float]], ArrayLike | tuple[ArrayLike, ArrayLike]]
-"""A user's residuals, or these and their Jacobian, from values by name."""
+"""A user's function from values by name to residuals, or to residuals and their Jacobian."""
 LOSSES = ("linear", "soft_l1", "huber", "cauchy", "arctan")
 
 
@@ -50,13 +50,13 @@ def fit_parameters(
             (`system.copy(parameters=["*.mass"])`).
         residuals: one or several of `cd.residuals`; or functions of {name: value} that return residuals, or
             residuals and their Jacobian (m, parameters). Without a Jacobian, finite differences are used.
-        parameters: names of those to fit; the others keep their defaults.
+        parameters: names of the Parameters to fit; the others keep their defaults.
         bounds: (low, high) by name; None where there is no bound.
         start: initial values, by name; by default those of the Parameters.
         loss: "linear" for least squares; "soft_l1", "huber", "cauchy" or "arctan" for measurements with
             outliers (scipy.optimize.least_squares).
         tolerance: the fit ends when cost or values change by less than this fraction.
-        iterations: most iterations.
+        iterations: largest number of iterations.
 
     Raises:
         UnknownNameError: a Parameter that the system does not have.
@@ -135,7 +135,7 @@ class _Own(Prepared):
     def evaluate(self, p: Array, x: Array, weight: float) -> Evaluated:
         at = p[self.places]
         r, J = self._call(at)
-        if J is None:  # differences of second order
+        if J is None:  # central differences
             steps = 6e-6 * np.maximum(np.abs(at), 1e-3)
             moved = [(self._call(at + e)[0], self._call(at - e)[0]) for e in np.diag(steps)]
             J = np.stack([(a - b) / (2 * h) for (a, b), h in zip(moved, steps, strict=True)], axis=1)
@@ -225,7 +225,7 @@ class _Problem:
         def r(x: Array) -> Array:
             try:
                 return self.at(x).r
-            except (CondyleError, FloatingPointError):  # such values are not taken
+            except (CondyleError, FloatingPointError):  # such values are rejected
                 return np.full(len(first.r), np.nan)
 
         x, evaluations = self.x, 0

@@ -2,7 +2,7 @@
 Parameters.
 
     cd.residuals.Operator("moment_arms", q, values=measured)         an operator at known states
-    cd.residuals.States(lambda s: s.station_position(...), q, ...)   a function of the state, there
+    cd.residuals.States(lambda s: s.station_position(...), q, ...)   a function at known states
     cd.residuals.Forces(motion, moments)                             generalized forces of a known motion
     cd.residuals.Markers(markers)                                    markers, with poses found for each frame
     cd.residuals.Run(recording, start)                               a run from a state
@@ -50,7 +50,8 @@ CLOSE, ITERATIONS = 1e-12, 50
 
 
 class _Function(Prepared):
-    """From a function of all Parameters that gives model values (..., n) and derivatives (..., n, p)."""
+    """Residuals from a function of all Parameters that returns model values (..., n) and derivatives (...,
+    n, p)."""
 
     def __init__(
         self, label: str, call: Callable[[Array], tuple[Array, Array]], p: Array, values: Any, sigma: Any
@@ -71,7 +72,7 @@ class Operator(Residuals):
         cd.residuals.Operator("path_lengths", q, values=lengths, sigma=1e-3)
 
     Args:
-        name: of an operator with derivatives: "inverse_dynamics", "moment_arms", "body_pose", ...
+        name: name of an operator with derivatives: "inverse_dynamics", "moment_arms", "body_pose", ...
         arguments: its arguments in order, arrays (..., n); without the body.
         values: measured values, in the shape of the result (results of several parts are one vector: a pose
             is R row by row, then p); NaN for gaps.
@@ -157,7 +158,7 @@ class Forces(Residuals):
     """Measured generalized forces of a known motion, such as joint moments of a dynamometer.
 
     Args:
-        motion: coordinates over time, as `cd.inverse_dynamics` takes them.
+        motion: coordinates over time, as for `cd.inverse_dynamics`.
         forces: forces required in addition to the enabled forces of the system, a Table with columns by speed
             [N m, N], at the times of the motion; only its speeds are compared.
         sigma: standard deviation, a number, or by column.
@@ -205,7 +206,7 @@ class Markers(Residuals):
     the frames are fitted too, or known; locked or prescribed coordinates keep their values.
 
     Args:
-        markers: by the names of the system's markers; others are ignored.
+        markers: measured positions by name; markers that the system does not have are ignored.
         motion: coordinates of every frame, if they are known, shape (m, nq).
         sigma: standard deviation of a coordinate of a marker [m]; unknown and equal by default.
         start: initial pose of the first frame, shape (nq,); the default pose if omitted.
@@ -289,7 +290,8 @@ class _MarkerFrames(Prepared):
         return r.reshape(m, -1), [x.reshape(m, -1, x.shape[-1]) for x in J]
 
     def _seek(self, p: Array) -> None:
-        """Poses that fit best, from the previous ones: damped Gauss-Newton steps, all frames at once."""
+        """Find the poses that fit best, starting from the previous ones, by damped Gauss-Newton steps in
+        all frames at once."""
         system, q = self.system, self.q
         mu = np.full(self.frames, 1e-6)
         r, (J,) = self._at(q, p, ("q",))

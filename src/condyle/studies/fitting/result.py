@@ -6,7 +6,7 @@ With r and J = dr/dx at the solution, noise variance s^2 = |r|^2 / (m - n), or 1
     J D = U S V',  D = diag(sizes of the values)                                                           (2)
 
 Column k of V is a combination of relative changes of the values to which the measurements respond with the
-strength S_k: its standard deviation is s / S_k of the values' size. Where S_k is zero it is undetermined.
+strength S_k: its standard deviation is s / S_k of the values' size. If S_k is zero, it is undetermined.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from condyle.status import Outcome
 from condyle.studies.fitting.base import Evaluated
 
 BLIND = 1e-9
-"""Strengths below this fraction of the largest are rounding, and count as zero."""
+"""Strengths below this fraction of the largest are rounding errors and count as zero."""
 OPEN = 0.5
 """Directions with a standard deviation above this fraction of the values are weak."""
 ALIKE = 1e-6
-"""Relative changes that differ by less are the same: a singular vector is no more accurate."""
+"""Relative changes that differ by less are treated as equal, since singular vectors are no more accurate."""
 PART = 0.1
 """A value is part of a direction if it has more than this share of the largest."""
 
@@ -106,7 +106,7 @@ class ParameterFit(Judged, ShowsBlocks):
 
     @property
     def undetermined(self) -> tuple[Direction, ...]:
-        """Directions that the measurements do not determine, or hardly."""
+        """Directions that the measurements do not determine, or determine only weakly."""
         return tuple(d for d in self.directions if d.open > OPEN)
 
     def __repr__(self) -> str:
@@ -199,7 +199,7 @@ def judge(
         by = np.abs(Vt[k])
         v = (
             Vt[k] / Vt[k][(by > (1 - ALIKE) * by.max()).argmax()]
-        )  # the first of those that rounding alone tells apart
+        )  # the first of those that differ only by rounding
         parts = {name: float(a) for name, a in zip(order, v, strict=True) if abs(a) > PART}
         directions.append(Direction(parts, np.inf if blind[k] else float(s / S[k])))
     joints = found.r[found.joints]

@@ -1,7 +1,7 @@
 """Comparison of runs with recordings, by single or multiple shooting.
 
-A recording is cut into pieces, each a run of its own from an unknown state. Another residual, with increasing
-weight, requires that the pieces join,
+A recording is cut into pieces, each of which is a run from an unknown state. Another residual, with
+increasing weight, requires that the pieces join,
 
     r = (y(end of piece i) - y_0(piece i + 1)) / scale * weight                                            (1)
 
@@ -140,7 +140,8 @@ class _Pieces(Prepared):
         return np.concatenate([state.q, state.u, state.z])
 
     def _guessed(self, cuts: Array) -> Array:
-        """States at the cuts: from the recording where it has them or their rates, else from a run."""
+        """Initial states at the cuts: from the recording if it contains them or their rates, else from a
+        run."""
         from scipy.interpolate import make_interp_spline
 
         y = np.full((len(cuts), len(self.names)), np.nan)

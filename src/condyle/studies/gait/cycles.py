@@ -36,11 +36,11 @@ class GaitCycles(Display, ExplainsCalls):
     """Columns over the gait cycle of many strides. `cycles["knee_angle_r"]` is one column, shape (strides, points).
 
     Attributes:
-        percent: of the cycle, shape (points,).
-        names: of the columns.
-        units: of the columns.
+        percent: points of the cycle [%], shape (points,).
+        names: names of the columns.
+        units: units of the columns.
         values: shape (strides, points, columns).
-        strides: their times, on the clocks of their trials.
+        strides: times of the strides, on the clocks of their trials.
         trials: index of the Table of each stride, shape (strides,).
     """
 
@@ -89,7 +89,7 @@ class GaitCycles(Display, ExplainsCalls):
             kind: "sd", one standard deviation to each side; "bootstrap", a pointwise confidence interval of
                 the subject's mean; "range", all strides.
             level: confidence level of "bootstrap".
-            seed: of its random samples.
+            seed: seed of its random samples.
         """
         mean = self.mean.values
         if kind == "sd":
@@ -109,13 +109,14 @@ class GaitCycles(Display, ExplainsCalls):
             np.einsum("bs,spc->bpc", counts, x)
             for x in (np.nan_to_num(self.values), np.isfinite(self.values))
         )
-        with np.errstate(invalid="ignore"):  # gaps in all strides that were drawn
+        with np.errstate(invalid="ignore"):  # all sampled strides have a gap here
             low, high = np.nanquantile(sums / known, [(1 - level) / 2, (1 + level) / 2], axis=0)
         return self._over(low), self._over(high)
 
     @property
     def toe_off(self) -> float:
-        """Time at which the foot leaves the ground, mean over the strides [%]; NaN if never seen."""
+        """Time at which the foot leaves the ground, mean over the strides [%]; NaN if no stride has a
+        toe-off."""
         shares = [100 * (s.off - s.start) / (s.end - s.start) for s in self.strides]
         known = [x for x in shares if x == x]
         return float(np.mean(known)) if known else float("nan")
@@ -180,14 +181,15 @@ class GaitCycles(Display, ExplainsCalls):
         """Means over the cycle with bands, a panel per column; the dotted line is toe-off.
 
         Args:
-            names: of the columns, all by default; with a grid, other GaitCycles too, such as those of moments.
+            names: names of columns, all by default; with a grid, other GaitCycles too, such as those of
+                moments.
             band: as for `band`, or None.
             compare: other GaitCycles in the same panels, in a second color; if their cycles are of the other
                 foot, the columns of that side.
-            labels: of the two in the legend; the sides by default.
+            labels: labels of the two in the legend; the sides by default.
             grid: "joints x (angle, moment, power)", as for `Table.plot`.
             axes: matplotlib axes, one per column; new ones by default.
-            width: of the figure: "column" or "page" of a journal (89 and 183 mm), or inches.
+            width: width of the figure: "column" or "page" of a journal (89 and 183 mm), or inches.
             path: also write a file: .pdf or .svg, with text as text, or .png.
             degrees: show radians as degrees.
         """
@@ -231,7 +233,7 @@ class GaitCycles(Display, ExplainsCalls):
         return flat[0].figure  # type: ignore[no-any-return]
 
     def _drawn(self, kind: str | None, word: str, turned: bool = False) -> Source:
-        """As a picture shows it."""
+        """The values in the units of the figure."""
         from condyle.table.panels import Source
 
         enough = kind and len(self) > (2 if kind == "bootstrap" else 1)
@@ -254,7 +256,7 @@ def gait_cycles(
 
     Args:
         table: columns over time; or several trials with the same columns.
-        events: on the same clock; one GaitEvents for each trial.
+        events: foot strikes and toe-offs on the same clock; one GaitEvents for each trial.
         side: foot whose strikes begin the cycles.
         points: number of points in a cycle, the first at 0 and the last at 100 %.
         mass: [kg] by which moments [N m], powers [W], work [J] and forces [N] are divided.
@@ -315,7 +317,7 @@ def gait_cycles(
 
 
 def _factors(who: str, units: Sequence[str], into: Sequence[str]) -> Array:
-    """Factors from the units of columns to those of others."""
+    """Factors from the units of one set of columns to those of another."""
     return np.array([unit_factor(a, b, who) for a, b in zip(units, into, strict=True)])
 
 

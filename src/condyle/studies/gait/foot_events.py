@@ -11,7 +11,7 @@ Markers, two published methods:
                   the heel is below 35 % of its range of heights; toe-off at its maximum
                   (O'Connor, Thorpe, O'Malley and Vaughan, Gait & Posture 25, 469-474, 2007)
 
-Both are off by a frame or two against plates.
+Both differ from force plates by a frame or two.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ SMOOTH = 7.0
 LOW = 0.35
 """Share of the range of heights below which a foot may strike."""
 STANDS = 0.2
-"""The foot is vertically at rest this long after a strike [s]."""
+"""Time after a strike for which the foot does not move vertically [s]."""
 APART = 0.4
 """Fraction of the shortest usual stride [s] within which a foot has one event of each kind."""
 
@@ -56,9 +56,9 @@ class Stride:
 
     Attributes:
         side: "right" or "left".
-        start: [s].
-        off: when the foot leaves the ground [s]; NaN if not seen.
-        end: [s].
+        start: time of the strike [s].
+        off: time at which the foot leaves the ground [s]; NaN if unknown.
+        end: time of the next strike [s].
     """
 
     side: str
@@ -94,7 +94,7 @@ class GaitEvents(Display, ExplainsCalls):
         return self.times[_side(side), "strike"]
 
     def offs(self, side: str = "right") -> Array:
-        """Times at which it leaves the ground [s]."""
+        """Times at which a foot leaves the ground [s]."""
         return self.times[_side(side), "off"]
 
     def strides(self, side: str = "right") -> list[Stride]:
@@ -114,7 +114,7 @@ class GaitEvents(Display, ExplainsCalls):
         )
 
     def removed(self, side: str, kind: str, time: float, within: float = 0.05) -> GaitEvents:
-        """Events without the one nearest to a time, which must be within some seconds of it."""
+        """Events without the one nearest to a time; it must be `within` this many seconds of it."""
         key = _key(side, kind)
         times = self.times[key]
         if not times.size or abs(times - time).min() > within:
@@ -125,7 +125,7 @@ class GaitEvents(Display, ExplainsCalls):
         return self._with(key, np.delete(times, abs(times - time).argmin()))
 
     def shifted(self, by: float) -> GaitEvents:
-        """All events later by some seconds."""
+        """All events shifted by some seconds, later if positive."""
         return GaitEvents({key: t + by for key, t in self.times.items()}, self.source)
 
     def _with(self, key: tuple[str, str], times: Array) -> GaitEvents:
@@ -186,7 +186,7 @@ class GaitEvents(Display, ExplainsCalls):
                 size = float(np.linalg.norm(forward))
                 put("stride_length", "m", size)
                 ahead, aside = np.nan, np.nan
-                if step == step and size > 0:  # at the end of the stride, from the other foot where it stood
+                if step == step and size > 0:  # at the end of the stride, from where the other foot stood
                     there = walk.at(heel[other], [stride.end - step])[0]
                     apart, unit = own[1, :2] - there[:2], forward / size
                     ahead, aside = float(apart @ unit), abs(float(apart @ [-unit[1], unit[0]]))
@@ -243,14 +243,14 @@ def gait_events(
             Markers, or a recording (`cd.read_c3d`), whose own events are used if it has any.
         threshold: vertical force [N] above which a foot is on the ground.
         shortest: shorter contacts or flights [s] are noise.
-        method: for markers, "zeni2008" or "oconnor2007": see the head of the module.
+        method: for markers, "zeni2008" or "oconnor2007": see the module's description.
         sides: for loads {"right": names of bodies, "left": ...}, for a Table its columns of vertical force;
             by default from _r, _l, R, L in names.
         heel: {"right": marker, "left": marker}; by default from their names.
         toe: the same.
         pelvis: markers whose center is the pelvis; by default from their names.
-        up: "x", "y" or "z", the vertical axis, "-y" if it points down; by default the axis with the largest
-            mean force, or with the largest extent of the markers.
+        up: the vertical axis, "x", "y" or "z", or such as "-y" if it points down; by default the axis with
+            the largest mean force, or with the largest extent of the markers.
 
     Raises:
         DescriptionError: unknown sides, markers or methods.
@@ -387,7 +387,7 @@ def _largest(forces: list[Array]) -> tuple[int, int]:
 
 
 def _contacts(t: Array, force: Array, threshold: float, shortest: float) -> tuple[Array, Array]:
-    """Times at which a force passes a threshold, upward and downward."""
+    """Times at which a force crosses a threshold upward, and downward."""
     on = np.asarray(force > threshold)
     for wanted in (False, True):  # short flights first, then short contacts
         edges = np.flatnonzero(np.diff(on.astype(int)))
@@ -418,7 +418,7 @@ PARTS = {
 
 @dataclass(frozen=True, eq=False)
 class _WalkAxes:
-    """Feet and pelvis in axes of the walk: forward, aside, up."""
+    """Positions of feet and pelvis in axes of the walk: forward, sideways, up."""
 
     t: Array
     heel: dict[str, Array]
@@ -460,7 +460,7 @@ class _WalkAxes:
             sign = 1 if not hips or apart[len(hips) :, axis].mean() < 0 else -1
         flat = [k for k in range(3) if k != axis]
         way = middle[-1, flat] - middle[0, flat]
-        if np.linalg.norm(way) < 0.3 and "toe" in feet:  # a treadmill: the direction of the toes
+        if np.linalg.norm(way) < 0.3 and "toe" in feet:  # on a treadmill use the direction of the toes
             lines = [places[feet["toe"][s]] - places[feet["heel"][s]] for s in SIDES]
             way = np.mean(lines, axis=(0, 1))[flat]
         way = way / max(float(np.linalg.norm(way)), 1e-12)
@@ -478,7 +478,7 @@ class _WalkAxes:
         return np.stack([np.interp(times, self.t, p[:, k]) for k in range(3)], axis=1)
 
     def reach(self, stride: Stride) -> float:
-        """Range of a heel's positions in a stride [m]."""
+        """Range of a heel's forward positions in a stride [m]."""
         seen = self.heel[stride.side][(self.t >= stride.start) & (self.t <= stride.end), :2]
         return float(np.linalg.norm(np.ptp(seen, axis=0))) if len(seen) else 0.0
 
@@ -500,7 +500,7 @@ class _WalkAxes:
             low = heel < heel.min() + LOW * np.ptp(heel)
             offs = times[side, "off"] = self._peaks(speed)
             falls = self._peaks(np.where(low, -speed, -speed.max()), 0.1, 0.05)
-            between = np.searchsorted(offs, falls)  # the last one before the foot leaves the ground again
+            between = np.searchsorted(offs, falls)  # the last minimum before the foot leaves the ground again
             last = np.append(np.diff(between) > 0, True)[: len(falls)]
             later = np.abs(np.interp(falls + STANDS, self.t, speed, right=np.inf))
             times[side, "strike"] = falls[last & (later < 0.1 * np.ptp(speed))]

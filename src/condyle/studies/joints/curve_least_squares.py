@@ -3,7 +3,7 @@
 Notation, twists angular first, in the child's frame (lee2008, docs/theory/spline_fits.md)
   G_1 .. G_k   active control frames, moved by small twists u_j:  G_j <- G_j exp(u_j)
   G(q) = G_1 exp(z_1 Bt_1) .. exp(z_(k-1) Bt_(k-1)),   z_l = log(G_l^-1 G_(l+1))                  lee2008 (24)
-  r = U log(G(q)^-1 D)    what is left of a measured frame D; U'U is the metric, |r| is a length
+  r = U log(G(q)^-1 D)    residual of a measured frame D; U'U is the metric, |r| is a length
   h = U ds/dq             the joint Hessian (27)-(31) in the same metric
 
   minimize  sum_k w_k rho(|r_k|) + w int |h|^2 dq                                                          (1)
@@ -20,8 +20,9 @@ B_j the weights of the control frames,
 
   J_j = -U B_j Ad^-1(exp(z_j Bt_j) .. exp(z_(k-1) Bt_(k-1)));                                              (3)
 
-with it the same loop is their geometric iteration (35)-(36). Their smoothing (37)-(42) approximates what the
-integral has here exactly. Where q is unknown, what lies along the path is no error: with a = U s / |U s|
+with it the same loop is their geometric iteration (35)-(36). Their smoothing (37)-(42) approximates what
+the integral here gives exactly. If q is unknown, a residual along the path is not an error: with a = U s /
+|U s|
 
   e <- e - a (a'e),   J <- J - a (a'J).                                                                    (4)
 
@@ -30,8 +31,9 @@ Exactly: with Jr the right Jacobian of the exponential, z_l changes by dz_l and 
   dz_l = Jr(z_l)^-1 (u_(l+1) - Ad^-1(exp z_l) u_l)                                                         (5)
   u(q) = Ad^-1(all) u_1 + sum_l Ad^-1(after l) Bt_l Jr(Bt_l z_l) dz_l,     dr = -U Jr(-r)^-1 u(q)          (6)
 
-and h depends on the z_l alone, by which it is differentiated automatically. Of twists z = (w, v) Jr is [A, 0;
-B, A] with A that of the rotation w and B its derivative along v: a twist is a rotation of dual numbers.
+and h depends on the z_l alone and is differentiated automatically with respect to these. Of twists z = (w,
+v) Jr is [A, 0; B, A] with A that of the rotation w and B its derivative along v: a twist is a rotation of
+dual numbers.
 """
 
 from __future__ import annotations
@@ -53,22 +55,23 @@ from condyle.spatial.exponential import right_jacobian_inverse_so3, right_jacobi
 from condyle.studies.joints.spline_basis import CurveKnots
 
 POSE = 12
-"""Numbers of a frame: R row by row, then p."""
+"""Size of a frame: R row by row, then p."""
 CHUNK = 4096
-"""Frames whose blocks are in memory at once: 10 MB for order 4."""
+"""Number of frames whose blocks are in memory at once: 10 MB for order 4."""
 ITERATIONS, HALVINGS = 50, 12
 TOLERANCE = 1e-10
-"""A step that is shorter than this part of the path's size is the last."""
+"""The iteration ends with a step shorter than this part of the path's size."""
 RIDGE, LARGEST_RIDGE = 1e-14, 1e-4
-"""Added to the diagonal of M, relative to its largest entry; more where M is not positive definite."""
+"""Number added to the diagonal of M, relative to its largest entry; more if M is not positive definite."""
 UNDETERMINED = 1e-9
-"""A control frame whose own weight falls below this part of itself once its neighbors are known is not
-determined by the data."""
+"""The data do not determine a control frame whose weight falls below this part of itself when its neighbors
+are eliminated."""
 
 
 @dataclass(frozen=True)
 class CurveStep:
-    """One iteration: which derivatives it used, the value of (1) [m^2] before it, its longest twist [m]."""
+    """One iteration: the kind of its derivatives, the value of (1) [m^2] before it, and its longest twist
+    [m]."""
 
     method: str
     cost: float
@@ -170,7 +173,7 @@ class CurveProblem:
             band[0] += ridge * largest
             try:
                 return np.asarray(solveh_banded(band, right, lower=True, check_finite=False)).reshape(-1, 6)
-            # a search may come by q that do not determine all
+            # q in a search may not determine all frames
             except np.linalg.LinAlgError:
                 if not ridge < LARGEST_RIDGE:
                     raise
@@ -209,7 +212,7 @@ class CurveProblem:
             fallen, G, cost = cost - new, moved, new
             if length <= tolerance * size:
                 return G, True
-            if not exact and fallen <= 1e-3 * new:  # Gauss-Newton does the rest
+            if not exact and fallen <= 1e-3 * new:  # Gauss-Newton completes the fit
                 return G, True
         return G, False
 
@@ -220,12 +223,12 @@ class CurveProblem:
 
     @property
     def size(self) -> float:
-        """How far the measured frames reach from the first [m], in the metric."""
+        """Largest distance of a measured frame from the first one [m], in the metric."""
         logs = log_se3(poses_of_rows(self.D[:1]).inverse() @ poses_of_rows(self.D[:: len(self.D) // 500 + 1]))
         return max(float(np.sqrt(((logs @ self.U.T) ** 2).sum(1).max())), 1e-12)
 
     def undetermined(self) -> int | None:
-        """A control frame that the data do not determine, if there is no smoothing; None if there is none."""
+        """A control frame that the data do not determine without smoothing, or None."""
         B = self.knots.weights(self.q) * np.sqrt(self.weights)[:, None]
         active, n = self.knots.active[self.knots.interval(self.q)], self.knots.n
         A = np.zeros((n, n))
@@ -243,8 +246,8 @@ class CurveProblem:
 
 
 def start(knots: CurveKnots, D: Array, q: Array) -> Array:
-    """Control frames (n, 12) to start from: measured frames near the Greville abscissae, then one linear fit
-    of the logarithms about the curve that these make."""
+    """Initial control frames (n, 12): measured frames near the Greville abscissae, then one linear fit of
+    the logarithms relative to the curve through these."""
     from scipy.sparse import csr_matrix, diags
     from scipy.sparse.linalg import splu
 
@@ -306,7 +309,7 @@ def residual_kernel(k: int, exact: bool = True) -> NativeFunction:
     """Kernel of r for order k: lee2008 (33)-(36).
 
     Inputs: G (12 k), Bt and its first derivative (2 (k - 1)), D (12), U's upper triangle (21), w (3): weight,
-    scale of the Huber loss, share of (4) that is taken off. Outputs: r (6), M (3 k (6 k + 1)), g (6 k).
+    scale of the Huber loss, share of (4) that is removed. Outputs: r (6), M (3 k (6 k + 1)), g (6 k).
     The weight is multiplied by min(1, scale / |r|).
     """
 
@@ -379,7 +382,7 @@ Sizes = list[tuple[str, int]]
 def _kernel(
     name: str, key: str, inputs: Sizes, sizes: Sizes, outputs: Callable[..., list[SX]]
 ) -> NativeFunction:
-    """Native code of outputs(*inputs), kept on disk by its key."""
+    """Native code of outputs(*inputs), cached on disk by its key."""
 
     def build() -> ca.Function:
         symbols = [ca.SX.sym(*each) for each in inputs]
@@ -389,7 +392,7 @@ def _kernel(
 
 
 def _velocities(steps: list[Transform], twists: list[SX], B: SX, after: list[SX]) -> list[SX]:
-    """Velocity of G(q) for those of each control frame, (6, 6) each: (5), (6)."""
+    """Velocity of G(q) by the velocity of each control frame, (6, 6) each: (5), (6)."""
     jacobian, inverse = _twist(right_jacobian_so3), _twist(right_jacobian_inverse_so3)
     out = [after[0], *[ca.SX(6, 6)] * len(steps)]
     for l, (step, z) in enumerate(zip(steps, twists)):
@@ -399,7 +402,8 @@ def _velocities(steps: list[Transform], twists: list[SX], B: SX, after: list[SX]
 
 
 def _twist(of: Callable[[SX], SX]) -> ca.Function:
-    """What `of` is for rotations, for twists: [A, 0; B, A], with A = of(w) and B its derivative along v."""
+    """The extension of `of` from rotations to twists: [A, 0; B, A], with A = of(w) and B its derivative
+    along v."""
     w, v = ca.SX.sym("w", 3), ca.SX.sym("v", 3)
     A = of(w)
     B = ca.reshape(ca.jtimes(ca.vec(A), w, v), 3, 3)
@@ -417,14 +421,14 @@ def _frames(G: SX, k: int) -> list[Transform]:
 
 
 def _steps(G: list[Transform]) -> list[Transform]:
-    """From each control frame to the next."""
+    """The transforms from each control frame to the next."""
     return [a.inverse() @ b for a, b in pairwise(G)]
 
 
 def _curve(first: Transform, twists: list[SX], B: SX, k: int) -> tuple[Transform, SX, SX, list[SX]]:
     """G(q), s, ds/dq by lee2008 (24), (29), (31), and Ad^-1 of the exponentials after each control frame.
 
-    Derivatives that are not in B count as zero."""
+    Derivatives that are not in B are taken as zero."""
     X, s, ds = first, ca.SX(6, 1), ca.SX(6, 1)
     steps = []
     for l, z in enumerate(twists):
@@ -453,7 +457,7 @@ def _ad(a: SX, b: SX) -> SX:
 
 
 def _upper(U: SX) -> SX:
-    """(6, 6) from its upper triangle, row by row."""
+    """The matrix U (6, 6) from its upper triangle, row by row."""
     out = ca.SX(6, 6)
     for value, i, j in zip(ca.vertsplit(U), *np.triu_indices(6)):
         out[int(i), int(j)] = value

@@ -2,15 +2,15 @@
 
   R = R(a1, theta1) R(a2, theta2) R(a3, theta3),   p = a4 p1 + a5 p2 + a6 p3             seth2010 (18)
 
-Six free functions of one coordinate fit any path, whatever the axes are: these are a choice. We take
+Six free functions of one coordinate fit any path with any axes. We choose
 
   a1   first eigenvector of sum w w', w the rotations from frame to frame in F: the joint's main axis
   b1   the same in M
   a2   perpendicular to a1, near one of x, y, z
   a3   perpendicular to a2, turned about it so that a1 = R b1 in the middle of the motion: theta2 is small (1)
 
-so that the first angle holds the motion and no gimbal lock is near. Where a function is fixed the axes are
-not a choice any more, and are fitted with the functions.
+so that the first angle contains most of the motion and gimbal lock is far away. If a function is fixed, the
+axes can no longer be chosen and are fitted with the functions.
 
 Without q, one of the six is the coordinate itself. It must grow along the path, by much more than it scatters:
 
@@ -58,7 +58,7 @@ class FunctionBasedFit(JointFit):
 
     Attributes:
         candidates: the six functions as the independent coordinate, the best first.
-        independent: the one that is the coordinate, "angle1" .. "translation3"; None where q was given.
+        independent: the function that is the coordinate, "angle1" .. "translation3"; None if q was given.
     """
 
     candidates: tuple[Candidate, ...] = ()
@@ -97,7 +97,7 @@ def fit_function_based(
     """A `cd.FunctionBased` of one coordinate fitted to measured frames: axes and splines of seth2010 (18).
 
     All functions are fitted at once, by least squares in the metric of SE(3). With six splines the axes are a
-    choice: the first is what the joint mostly turns about. Where an angle or a translation is fixed, by None,
+    choice: the first is the joint's main axis of rotation. If an angle or a translation is fixed, by None,
     a number or "constant", the axes are fitted too.
 
     Without q, one of the six functions becomes the coordinate: the one with the largest (smallest slope along
@@ -111,18 +111,20 @@ def fit_function_based(
         angles: for each of three, "spline", "constant" (one number to be fitted), a number [rad] or None
             (zero).
         translations: the same, numbers in meters.
-        axes: three rotation axes, or six: then those of the translations, as for FunctionBased. Where axes
-            are fitted this is the start. Default: the principal axis first; x, y, z for translations.
+        axes: three rotation axes, optionally followed by three of the translations, as for FunctionBased.
+            If axes are fitted, these are their initial values. Default: the principal axis first; x, y, z
+            for translations.
         independent: the function that is the coordinate, "angle1" .. "translation3". Default: the best one.
         order: of the splines; 4 is cubic, 5 or 6 where derivatives of dynamics are used.
         domain: interval of q over which the knots are spaced evenly. Default: that of the frames. Beyond it
-            the outermost polynomials go on.
-        smoothing: weight w of w int |d2 phi / dq2|^2 dq beside the sum of squares of the residuals.
-        metric: length [m] that 1 rad counts as, or a `cd.spatial.Metric`. Default 0.1 m.
-        loss: "squares", or "huber", in which frames far off count less.
+            the outermost polynomials continue.
+        smoothing: weight w of w int |d2 phi / dq2|^2 dq, which is added to the sum of squares of the
+            residuals.
+        metric: length [m] equivalent to 1 rad, or a `cd.spatial.Metric`. Default 0.1 m.
+        loss: "squares", or "huber", which gives outliers less weight.
         scale: |r| [m] from which the Huber loss is linear; 1.5 times the median of |r_k| by default.
         coordinate: name of the coordinate.
-        unit: of q. Default "rad" or "m", as the independent function has.
+        unit: unit of q. Default "rad" or "m", that of the independent function.
 
     Returns:
         fit.mobilizer, .q, .residuals, .worst(), .report(), .plot(), and .candidates.
@@ -142,7 +144,7 @@ def fit_function_based(
         )
     metric, D = Metric.of(metric, f"{who}: metric"), given.X
     check_loss(who, loss, scale)
-    lengths = np.sqrt(np.diag(metric.matrix))  # that one unit of each function counts as
+    lengths = np.sqrt(np.diag(metric.matrix))  # equivalent to one unit of each function
     fixed = axes is not None
     start = _given_axes(who, axes) if axes is not None else principal_axes(D.R, given.q)
     turning = [j for j in range(3) if kinds[j] not in (None, 0.0)]
@@ -236,14 +238,14 @@ def fit_function_based(
 
 
 def principal_axes(R: Array, q: Array | None = None) -> Array:
-    """Six axes for frames R (N, 3, 3) in the order of q, or as they are: (1), then x, y, z; shape (6, 3)."""
+    """Six axes for frames R (N, 3, 3), sorted by q if given: (1), then x, y, z; shape (6, 3)."""
     if q is not None:
         R = R[np.argsort(q, kind="stable")]
     stride = max(1, len(R) // 20)
     w_M = np.reshape(log_so3(np.swapaxes(R[:-stride], 1, 2) @ R[stride:]), (-1, 3))
     w_F = (R[:-stride] @ w_M[:, :, None])[:, :, 0]
     if not np.abs(w_F).max() > 1e-9:
-        return np.vstack([np.eye(3), np.eye(3)])  # nothing turns
+        return np.vstack([np.eye(3), np.eye(3)])  # no rotation
     a1, b1 = (np.linalg.eigh(w.T @ w)[1][:, 2] for w in (w_F, w_M))
     a1 = _positive(a1)
     b1 = b1 * (np.sign((w_F @ a1) @ (w_M @ b1)) or 1.0)
@@ -257,11 +259,11 @@ def principal_axes(R: Array, q: Array | None = None) -> Array:
 
 
 def two_axes(R: Array, a: Array) -> Array:
-    """a and b of R = R(a, .) R(b, .) that come nearest to frames (N, 3, 3), shape (2, 3): a' (R - 1) b = 0
-    for all.
+    """Axes a and b, shape (2, 3), for which R = R(a, .) R(b, .) is nearest to frames (N, 3, 3): a' (R - 1)
+    b = 0 for all.
 
     Args:
-        a: where to start.
+        a: initial value of a.
     """
     flat = (R - np.eye(3)).reshape(-1, 9)
     T = flat.T @ flat
@@ -291,8 +293,8 @@ def two_axes(R: Array, a: Array) -> Array:
 
 
 def _positive(a: Array) -> Array:
-    """The axis in the direction in which its largest component is positive; exactly x, y or z if it nearly
-    is."""
+    """The axis with the sign that makes its largest component positive; exactly x, y or z if it is
+    close."""
     largest = int(np.abs(a).argmax())
     a = a * np.sign(a[largest])
     return np.eye(3)[largest] if np.abs(a - np.eye(3)[largest]).max() < 1e-12 else a
@@ -308,7 +310,8 @@ def _given_axes(who: str, axes: Sequence[object]) -> Array:
 
 
 def _functions_of(D: Transform, axes: Array, turning: Sequence[int], q: Array | None = None) -> Array:
-    """The six values that give each frame, or come nearest to it where not all angles turn, shape (N, 6)."""
+    """The six values that reproduce each frame, or come nearest to it if some angles are fixed, shape (N,
+    6)."""
     a1, a2, a3 = axes[:3]
     second = a2 - (a2 @ a1) * a1
     second = (
@@ -325,7 +328,7 @@ def _functions_of(D: Transform, axes: Array, turning: Sequence[int], q: Array | 
     theta = continuous(theta, None if q is None else q[:, None])
     theta[:, [j for j in range(3) if j not in turning]] = 0.0
     columns = list(turning)
-    # exact at once if a1, a2 and a2, a3 are at right angles
+    # exact without iteration if a1, a2 and a2, a3 are perpendicular
     for _ in range(30 if columns else 0):
         R, W, _ = _rotation(theta, axes)
         e = np.reshape(log_so3(np.swapaxes(R, 1, 2) @ D.R), (-1, 3))
@@ -367,7 +370,8 @@ def _pose(
     each, after = (R1, R2, R3), (R2 @ R3, R3, np.broadcast_to(np.eye(3), R.shape))
     for m, j in enumerate(axes_free):
         across = _across(axes[j])
-        # R(E a) = E R(a) E': the axis turned by w turns M by (R_j' - 1) w, then by what follows
+        # R(E a) = E R(a) E': rotating the axis by w rotates M by (R_j' - 1) w, then by the following
+        # rotations
         if j < 3:
             E[:, :3, 2 * m : 2 * m + 2] = (
                 np.swapaxes(after[j], 1, 2) @ (np.swapaxes(each[j], 1, 2) - np.eye(3)) @ across
@@ -391,12 +395,12 @@ def _moved(
 
 
 def _across(a: Array) -> Array:
-    """Two directions at right angles to an axis, shape (3, 2)."""
+    """Two directions perpendicular to an axis, shape (3, 2)."""
     return np.linalg.svd(a[None, :])[2][1:].T
 
 
 def _coefficients(grid: Grid, q: Array, phi: Array, kinds: Sequence[Any], best: int) -> Array:
-    """The start: each function by itself, shape (size, 6)."""
+    """Initial coefficients: each function fitted separately, shape (size, 6)."""
     c: Array = np.asarray(np.linalg.lstsq(grid.dense(q[:, None]), phi, rcond=1e-10)[0], float)
     for j, kind in enumerate(kinds):
         if kind != "spline":
@@ -428,7 +432,7 @@ def _kinds(who: str, angles: Any, translations: Any) -> list[Any]:
 
 NAMES = ("angle1", "angle2", "angle3", "translation1", "translation2", "translation3")
 PIECES = 5
-"""Cubic pieces of the trends along the path in (2)."""
+"""Number of cubic pieces of the trends along the path in (2)."""
 CLEAR = 3.0
 """A score (2) below this is no better than noise."""
 
@@ -441,8 +445,8 @@ class Candidate:
         name: "angle1" .. "translation3".
         low: its smallest value in the frames [rad or m].
         high: its largest.
-        slope: its smallest slope along the path, whose length is 1 [rad or m]; negative where it turns back.
-        scatter: how far the frames are from its trend, root of the mean square [rad or m].
+        slope: its smallest slope along the path, whose length is 1 [rad or m]; negative if it reverses.
+        scatter: root mean square distance of the frames from its trend [rad or m].
         score: slope / scatter.
     """
 
@@ -455,7 +459,7 @@ class Candidate:
 
 
 def table_of(candidates: Sequence[Candidate]) -> str:
-    """The candidates as a text, angles in degrees, translations in millimeters."""
+    """The candidates as text, angles in degrees, translations in millimeters."""
     rows = []
     for c in candidates:
         scale, unit = (math.degrees(1), "deg") if c.name.startswith("angle") else (1e3, "mm")
@@ -477,11 +481,11 @@ def table_of(candidates: Sequence[Candidate]) -> str:
 
 
 def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
-    """The six functions as the independent coordinate, best first.
+    """The six functions ranked as the independent coordinate, the best first.
 
     Args:
         phi: their values in the frames, shape (N, 6).
-        scale: length [m] that one unit of each counts as, shape (6,).
+        scale: length [m] equivalent to one unit of each, shape (6,).
     """
     x = (phi - phi.mean(axis=0)) * scale
     n = len(x)
@@ -493,15 +497,15 @@ def rank(phi: Array, scale: Array) -> tuple[Candidate, ...]:
         c = np.asarray(np.linalg.lstsq(D, phi, rcond=None)[0], float)
         return float((((phi - D @ c) * scale) ** 2).sum()), D, c
 
-    # Along the path: the first principal component; the order of the frames where the path turns back in
-    # that.
+    # Position along the path: the first principal component; the order of the frames if the path reverses
+    # in that.
     by_component, by_order = (
         trend((along - along.min()) / (np.ptp(along) or 1.0)),
         trend(np.linspace(0, 1, n)),
     )
     _, D, c = by_order if by_order[0] < 0.25 * by_component[0] - 1e-6 * (x * x).sum() else by_component
     slopes = grid.dense(np.linspace(0, 1, 401)[:, None], [1])
-    # Below this a scatter is the trend's, not the data's: exact data rank by slope alone.
+    # A smaller scatter comes from the trend, not from the data: exact data are ranked by slope alone.
     smallest = 1e-4 * np.ptp(x, axis=0).max() / scale
     scatter = np.maximum(np.sqrt(((phi - D @ c) ** 2).mean(axis=0)), smallest)
     slope = slopes @ c

@@ -1,10 +1,11 @@
 """`cd.fit_spline_curve`: a joint with one coordinate along measured frames. docs/theory/spline_fits.md.
 
 curve_least_squares.py has the fit at given q, unknown_q.py finds q. Cross-validation chooses the number of
-control frames n and the weight of smoothing w: what is best at frames that were left out. Blocks of neighboring frames, in q, are left out, because noise of neighbors is alike; the rest is fitted,
-and the error is measured in the blocks. A block that is longer than half a knot interval leaves control
-frames without data, and what is there is then left to chance. Hence blocks are short, every tenth of them is
-left out at once, ten times, and w has a floor in these fits.
+control frames n and the weight of smoothing w with the least error at frames that were left out. Blocks of
+neighboring frames, in q, are left out, because the noise of neighbors is correlated; the rest is fitted,
+and the error is measured in the blocks. A block longer than half a knot interval leaves control frames
+without data, where the curve is arbitrary. Hence blocks are short, every tenth of them is left out at once,
+ten times, and w has a lower bound in these fits.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ from condyle.table import Table
 WHO = "fit_spline_curve"
 METHODS = ("gauss-newton", "geometric")
 MORE = 10
-"""Control frames per measured frame at most, where the curve is smoothed."""
+"""Largest number of control frames per measured frame, if the curve is smoothed."""
 GROWTH, MOST = 1.5, 40
-"""Ratio of the numbers of control frames that are tried, and the largest of them."""
+"""Ratio of successive numbers of control frames to try, and the largest of these numbers."""
 FIRST_N = 10
-"""Control frames with which unknown q are found before their number is chosen."""
+"""Number of control frames for finding unknown q, before their number is chosen."""
 
 
 @with_call_hints(
@@ -104,12 +105,12 @@ def fit_spline_curve(
         closed: the path repeats; q has the period of `domain`.
         smoothing: w >= 0; several to choose from; or None: chosen from 0 and 1e-9 .. 1e-2 times m L^3, with L
             the range of q. The unit of w is that of q, cubed.
-        metric: how rotations count against translations: a length that 1 rad counts as [m], best (noise of
-            positions)/(noise of angles), an inertia, or a `cd.spatial.Metric`; 0.1 m by default.
-        loss: "squares", or "huber", in which frames far off count less.
+        metric: relative weight of rotations and translations: the length equivalent to 1 rad [m], best
+            (noise of positions)/(noise of angles), an inertia, or a `cd.spatial.Metric`; 0.1 m by default.
+        loss: "squares", or "huber", which gives outliers less weight.
         scale: |r| [m] from which the Huber loss is linear; 1.5 times the median of |r_k| by default.
-        knots: of the spline, in place of uniform ones: n + order numbers, or n + 1 if it is closed.
-        domain: first and last q; by default those of the frames, (0, 1) where q is unknown. A closed curve
+        knots: knots of the spline, instead of uniform ones: n + order numbers, or n + 1 if it is closed.
+        domain: first and last q; by default those of the frames, (0, 1) if q is unknown. A closed curve
             with given q needs it.
         method: "gauss-newton"; or "geometric", lee2008's iteration (32)-(36) first, as a comparison.
         coordinate: name of the coordinate of the joint.
@@ -209,8 +210,8 @@ class _Fit:
         return float(low), float(high)
 
     def counts(self, n: int | Sequence[int] | None, smooth: bool) -> list[int]:
-        """Numbers of control frames to choose from; more than there are frames where smoothing determines the
-        rest (lee2008 section 6.3)."""
+        """Numbers of control frames to choose from; more than the number of frames if smoothing determines
+        the rest (lee2008 section 6.3)."""
         k = self.order
         if self.given is not None:
             count = len(self.given) - (1 if self.closed else k)
@@ -280,7 +281,7 @@ class _Fit:
     def started(
         self, n: int, w: float, report: Callable[[float], object] | None = None
     ) -> tuple[CurveProblem, Array]:
-        """The problem with q and the scale of its loss, and control frames to start from."""
+        """The problem with q and the scale of its loss, and initial control frames."""
         problem = self.problem(n, w)
         if self.known:
             self._check(problem)
@@ -297,7 +298,7 @@ class _Fit:
         return problem, G
 
     def _scale(self, problem: CurveProblem, G: Array) -> float:
-        """From the median of |r_k| of a first fit, which outliers hardly change."""
+        """The scale of the loss from the median of |r_k| of a first fit, which is robust to outliers."""
         for _ in range(2):
             size = problem.evaluate(G)[3]
             problem = replace(problem, scale=max(HUBER * float(np.median(size)), 1e-12), history=[])
@@ -375,7 +376,7 @@ class _Fit:
 
 
 def _check_steps(knots: CurveKnots, G: Array) -> None:
-    """Refuse rotations between neighboring control frames whose direction is not known."""
+    """Raise an error for rotations between neighboring control frames whose direction is ambiguous."""
     R = poses_of_rows(G).R
     after = np.roll(R, -1, axis=0) if knots.closed else R[1:]
     turn = turns(R[: len(after)], after)
@@ -400,12 +401,13 @@ def _whole(name: str, value: Any, least: int, most: int, known: bool = False) ->
 
 
 FOLDS = 10
-"""Fits in which blocks are left out, each block in one."""
+"""Number of fits with some blocks left out; each block is left out in one of them."""
 FLOOR = 1e-9
 """Least weight of smoothing in these fits, in units of m L^3: frames times the cube of q's range, the unit in
 which w has the same effect whatever m and the unit of q are."""
 ITERATIONS, TOLERANCE = 8, 1e-4
-"""Of a fit that is compared: it may stop early, since noise is far above what is left."""
+"""Limits of fits in cross-validation, which may stop early, since noise is far above their remaining
+error."""
 
 
 def cross_validated(
@@ -415,14 +417,14 @@ def cross_validated(
     weights: list[float],
     report: Callable[[float], object] | None = None,
 ) -> tuple[int, float, Table]:
-    """n and w with the least error at frames that were left out, and the errors of all pairs that were tried.
+    """n and w with the least error at left-out frames, and the errors of all pairs that were tried.
 
     Args:
-        problem: data; its knots and smoothing do not matter.
+        problem: the data; its knots and smoothing are not used.
         knots_of: knots for n control frames.
-        counts: n to try.
-        weights: w to try.
-        report: is called with the share done.
+        counts: values of n to try.
+        weights: values of w to try.
+        report: called with the share done.
     """
     m = len(problem.q)
     fold = np.empty(m, dtype=int)
@@ -443,7 +445,7 @@ def cross_validated(
             if report is not None:
                 report(len(rows) / total)
     rows.sort()
-    # among equals the simplest: most smoothing, fewest control frames
+    # among equals the simplest: most smoothing, then fewest control frames
     robust = np.isfinite(problem.scale)
     best = min(rows, key=lambda row: (row[3] if robust else row[2], row[0], -row[1]))
     table = Table(

@@ -3,12 +3,12 @@ future work).
 
   X(q) = X exp(e_1 phi_1(q)) ... exp(e_6 phi_6(q)),   phi_j = sum_ab c_jab B_a(q1) B_b(q2)        lee2008 (25)
 
-Each frame has six values phi_j: the start fits each function by itself to these. Then all six by Gauss-Newton
-in the metric of SE(3): six_functions.py (1)-(3).
+Each frame has six values phi_j. First each function is fitted to these separately, then all six are fitted
+by Gauss-Newton in the metric of SE(3): six_functions.py (1)-(3).
 
-Unknown q_k: how coordinates are spaced on a surface is a choice, so d of the six functions are held. They are
-the coordinates themselves, phi_j = q_i, where no q was given; else affine functions of q, those that come
-nearest to the given q. Each frame has one nearest q_k then, which is found together with the other functions:
+Unknown q_k: the spacing of coordinates on a surface is a choice, so d of the six functions are held fixed.
+Without q they are the coordinates themselves, phi_j = q_i; else the affine functions of q that come nearest
+to the given q. Each frame then has one nearest q_k, which is found together with the other functions:
 six_functions.py (4).
 """
 
@@ -45,7 +45,8 @@ from condyle.studies.joints.spline_basis import Grid, factored, gram, moment, un
 from condyle.system.checked_arguments import flag
 
 LOCKED = np.deg2rad(80.0)
-"""A second angle beyond this is near gimbal lock: small turns of M are large changes of the other two."""
+"""A second angle beyond this is near gimbal lock, where small rotations of M change the other two angles by
+much."""
 RELATED = 0.5
 """Part of the variance of given q that affine functions of the held functions must explain."""
 
@@ -78,27 +79,27 @@ def fit_spline_surface(
 ) -> JointFit:
     """A `cd.SplineSurface` of one to three coordinates fitted to measured frames.
 
-    Least squares in the metric of SE(3) over all six functions at once. Where the frames leave cells of the
-    grid without data, the functions are smoothed, and a warning names the cells.
+    Least squares in the metric of SE(3) over all six functions at once. If cells of the grid contain no
+    frames, the functions are smoothed, and a warning names the cells.
 
     Args:
         frames: poses X_FM [m]: `cd.read_frames(path)`, a Transform with leading dimension N, or arrays (R,
             p).
         q: coordinates of each frame, shape (N, d), d = 1, 2 or 3; (N,) for one, frames in any order. Angles
-            are continuous in q and may wind. Default: d of the six functions, the ones of which the others
-            are functions best, are the coordinates.
+            are continuous in q and may exceed a turn. Default: d of the six functions are the coordinates,
+                those of which the others are most nearly functions.
         n: control values per function, for each coordinate or one for all; at least `order`. Without q its
-            length is d, and one number is for two coordinates.
+            length is d, and a single number means two coordinates.
         order: of the B-splines; 4 is cubic, 5 or 6 where derivatives of dynamics are used.
         domain: (low, high) of each coordinate, or one for all. Default: those of the frames.
         axes: order of the basis twists, as for SplineSurface.
         X: constant Transform before them, as for SplineSurface.
-        smoothing: weight w of w sum int |d2 phi|^2 dq beside the sum of squares of the residuals.
-        metric: length [m] that 1 rad counts as, or a `cd.spatial.Metric`. Default 0.1 m.
-        project: q is a start only: each frame is moved to the nearest place on the surface, and its q is
-            found. The spacing of q may change: as many functions as there are coordinates become affine in q.
-            Always on without q.
-        loss: "squares", or "huber", in which frames far off count less.
+        smoothing: weight w of w sum int |d2 phi|^2 dq, which is added to the sum of squares of the residuals.
+        metric: length [m] equivalent to 1 rad, or a `cd.spatial.Metric`. Default 0.1 m.
+        project: use q as an initial value only: each frame is projected to the nearest point of the
+            surface, which gives its q. The spacing of q may change: as many functions as there are
+            coordinates become affine in q. Always on without q.
+        loss: "squares", or "huber", which gives outliers less weight.
         scale: |r| [m] from which the Huber loss is linear; 1.5 times the median of |r_k| by default.
         coordinates: names of the coordinates; default q, or q1, q2, q3.
         units: their units; default "1", without q "m" and "rad".
@@ -218,7 +219,7 @@ def pose(phi: Array, axes: Sequence[str]) -> tuple[Transform, Array]:
     """exp(e_1 phi_1) ... exp(e_6 phi_6) of phi (N, 6), and its twist per phi_j in M, shape (N, 6, 6)."""
     R, p = np.broadcast_to(np.eye(3), (len(phi), 3, 3)), np.zeros((len(phi), 3))
     S = np.empty((len(phi), 6, 6))
-    for j in reversed(range(6)):  # R, p: all that follows function j
+    for j in reversed(range(6)):  # R, p: product of the factors after function j
         w, v = np.split(basis_twist(axes[j]), 2)
         S[:, :3, j], S[:, 3:, j] = w @ R, np.einsum("ki,kij->kj", v + np.cross(w, p), R)
         if w.any():
@@ -247,7 +248,7 @@ def values_of(data: Transform, axes: Sequence[str], q: Array | None = None) -> A
     phi = np.zeros((len(data.p), 6))
     phi[:, turns] = continuous(angles, q)
     R, columns = np.broadcast_to(np.eye(3), data.R.shape), {}
-    # p = sum of translations, each turned by what is before
+    # p = sum of translations, each rotated by the factors before it
     for j in range(6):
         if j in turns:
             R = R @ turned("xyz".index(axes[j][1]), phi[:, j])
@@ -259,7 +260,7 @@ def values_of(data: Transform, axes: Sequence[str], q: Array | None = None) -> A
 
 
 def each_by_itself(grid: Grid, q: Array, phi: Array, smoothing: float) -> Array:
-    """Coefficients (size, 6) of least squares of each function by itself."""
+    """Coefficients (size, 6) of separate least-squares fits of each function."""
     index, value = grid.active(q)
     A = gram(grid, index, value, np.ones((len(q), 1, 1)))
     K = grid.roughness()
@@ -271,7 +272,7 @@ def each_by_itself(grid: Grid, q: Array, phi: Array, smoothing: float) -> Array:
 
 
 def _independent(who: str, phi: Array, scale: Array, d: int) -> tuple[int, ...]:
-    """The d functions of which the others are functions best: by cubic polynomials, in the metric."""
+    """The d functions of which the others are most nearly functions, as cubic polynomials, in the metric."""
     x = (phi - phi.mean(axis=0)) * scale
     size = np.sqrt((x * x).sum(axis=1).mean())
     best = np.inf
@@ -287,7 +288,8 @@ def _independent(who: str, phi: Array, scale: Array, d: int) -> tuple[int, ...]:
         A = np.stack(powers, axis=1)
         left = x - A @ np.linalg.lstsq(A, x, rcond=1e-10)[0]
         others = [j for j in range(6) if j not in which]
-        # In units of what the held functions move: little motion of these would amplify what is left.
+        # Relative to the motion of the held functions, since little motion of these would amplify the
+        # residuals.
         error = math.sqrt((left[:, others] ** 2).sum(axis=1).mean()) / span.min()
         if error < best:
             best, found = error, which

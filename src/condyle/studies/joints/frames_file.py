@@ -48,7 +48,7 @@ QUATERNION = ("qw", "qx", "qy", "qz")
 MATRIX = tuple(f"r{i}{j}" for i in "123" for j in "123")
 EULER = ("rx", "ry", "rz")
 WOUND = 4 * np.pi
-"""[rad] Angles of bones stay below two turns: what is above is in degrees."""
+"""[rad] Angles of bones stay below two turns; larger ones are in degrees."""
 
 
 @with_call_hints(
@@ -143,12 +143,12 @@ def write_frames(frames: MeasuredFrames, path: str | Path) -> None:
 
 
 def _millimeters(p: Array) -> float:
-    """What positions without a unit are taken in."""
+    """The unit assumed for positions without a unit."""
     return 1e-3 if len(p) and np.median(np.linalg.norm(p, axis=1)) > FAR else 1.0
 
 
 class _Sheet:
-    """Titles and numbers of a file, and the line of each row."""
+    """Titles and numbers of a file, and the line number of each row."""
 
     def __init__(self, path: Path, text: str) -> None:
         self.path = path
@@ -168,7 +168,7 @@ class _Sheet:
         cells = [[c.strip() for c in next(csv.reader([line], delimiter=self.delimiter))] for _, line in rest]
         while cells[0] and not cells[0][-1]:
             cells[0].pop()
-        # "[1]" is an index elsewhere, and a unit here
+        # "[1]" is an index in other files, but a unit here
         pairs = [(title[:-4], "1") if title.endswith(" [1]") else split_title(title) for title in cells[0]]
         self.names, self.units = [name for name, _ in pairs], [unit for _, unit in pairs]
         self.lines: Indices = np.array([k for k, _ in rest[1:]])
@@ -189,7 +189,7 @@ class _Sheet:
 
     @property
     def source(self) -> Indices:
-        """Which row of the file each is."""
+        """The row of the file that each frame comes from."""
         return np.searchsorted(self.all_lines, self.lines)
 
     def error(self, text: str, line: int | None = None, column: int | None = None) -> DescriptionError:
@@ -225,7 +225,7 @@ class _Sheet:
         return next((known.index(name) for name in names if name in known), None)
 
     def all_of(self, names: Sequence[str | Sequence[str]], what: str) -> list[int] | None:
-        """The columns of all of them; None if there is none."""
+        """The columns of all these names; None if the file has none of them."""
         found = [self.find((name,) if isinstance(name, str) else name) for name in names]
         if all(k is None for k in found):
             return None
@@ -312,7 +312,7 @@ class _Sheet:
             )
 
     def scaled(self, columns: list[int], units: dict[str, float], default: str, guess: object) -> Array:
-        """Columns in SI units; a guess where their titles have no unit."""
+        """Columns in SI units; their units are guessed if the titles have none."""
         out = self.values[:, columns].copy()
         for j, k in enumerate(columns):
             unit = self.units[k]

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]
 
 FLAT = 0.02
-"""Markers whose spread across their line is less than this part of the spread along it are on a line:
-rotation about it would be noise times 50."""
+"""Markers lie on a line if their spread across it is less than this part of the spread along it: a rotation
+about the line would amplify noise by 50."""
 LARGE = 5.0
-"""[m] No cluster is so large: such positions are in millimeters."""
+"""[m] Clusters are smaller than this; larger ones are in millimeters."""
 STANDS_OUT, LEAST = 6.0, 3e-3
-"""A frame whose markers fit so many times worse than the median, and by more than this [m], is named: two
-markers were exchanged, or one slid."""
+"""A warning names frames whose markers fit this many times worse than the median, and worse than this [m]:
+two markers were exchanged, or one slid."""
 
 
 @with_call_hints()
@@ -102,11 +102,11 @@ def cluster_frames(
     """The pose of a bone from its markers, frame by frame.
 
     Args:
-        markers: positions in the laboratory [m], shape (T, m, 3), m >= 3; NaN where one was not seen.
+        markers: positions in the laboratory [m], shape (T, m, 3), m >= 3; NaN if a marker was not seen.
         reference: positions in the bone's frame [m], shape (m, 3). By default the mean shape of the cluster,
             with its origin at the mean of the markers and axes parallel to the laboratory's in the first
             frame that has them all.
-        name: of the cluster, for messages.
+        name: name of the cluster, for messages.
 
     Returns:
         R_GB (T, 3, 3), p_GB (T, 3) [m] and the root mean square of the distances between markers and their
@@ -146,7 +146,7 @@ def cluster_frames(
             "apart: is it in millimeters? Divide it by 1000"
         )
     R, p, left, S, sign = _superposed(x, seen, r)
-    solid = S[:, 2] > FLAT * S[:, 0]  # the cluster is not flat: its hand shows
+    solid = S[:, 2] > FLAT * S[:, 0]  # the cluster is not flat, so that mirroring can be detected
     if solid.any() and np.mean(sign[solid] < 0) > 0.5:
         raise DescriptionError(
             f"relative_frames: {name} are a mirror image of their reference: two markers "
@@ -179,17 +179,17 @@ def relative_frames(
         markers_parent: places of the markers on the fixed bone, in the laboratory [m], shape (T, m, 3),
             m >= 3. NaN: not seen. Three that are not on a line are enough in a frame; frames with fewer are
             left out, with a warning that names them. Or Markers, `markers[["T1", "T2", "T3"]]`.
-        markers_child: those on the moving bone, shape (T, n, 3), or Markers.
+        markers_child: the same for the moving bone, shape (T, n, 3), or Markers.
         reference_parent: places of the markers in the fixed bone's frame [m], shape (m, 3), from a scan or a
             trial in which its landmarks were pointed at. By default the frame has its origin at the mean of
             the markers and, in the first frame that has them all, the axes of the laboratory.
         reference_child: the same for the moving bone.
-        time: [s], shape (T,); that of Markers by default.
+        time: times [s], shape (T,); those of Markers by default.
         q: coordinates, if they were measured, shape (T,) or (T, d).
 
     Returns:
-        The frames X_FM. Their `residuals` say how well the markers fitted, one column per bone: root mean
-        square [mm].
+        The frames X_FM. Their `residuals` are the root mean square errors of the markers [mm], a column per
+        bone.
 
     Raises:
         DescriptionError: markers in millimeters, on one line, or mirrored.
@@ -239,7 +239,7 @@ def relative_frames(
 
 
 def _superposed(x: Array, seen: NDArray[np.bool_], r: Array) -> tuple[Array, Array, Array, Array, Array]:
-    """R, p, root mean square [m], singular values of A (T, 3), and det(U V'); NaN where it is not
+    """R, p, root mean square error [m], singular values of A (T, 3), and det(U V'); NaN where not
     determined."""
     w = seen.astype(float)[:, :, None]
     count = w.sum(axis=1)
@@ -263,7 +263,8 @@ def _superposed(x: Array, seen: NDArray[np.bool_], r: Array) -> tuple[Array, Arr
 
 
 def _mean_shape(x: Array, seen: NDArray[np.bool_], name: str) -> Array:
-    """The mean of all frames that have every marker, each turned onto the first, about the mean marker."""
+    """The mean shape over all frames that have every marker, each rotated onto the first, about the mean
+    marker."""
     whole = np.flatnonzero(seen.all(axis=1))
     if not len(whole):
         raise DescriptionError(

@@ -1,8 +1,8 @@
 """Measured frames of one bone in another, and the checks of every fit.
 
-X_FM(k) is the pose of the moving bone's frame M in the fixed bone's frame F at sample k. What can be repaired
-is repaired with a warning (rotations with few digits, samples that are missing); what cannot be right raises
-an error that names the sample.
+X_FM(k) is the pose of the moving bone's frame M in the fixed bone's frame F at sample k. Small defects
+(rotations with few digits, missing samples) are repaired with a warning; invalid samples raise an error
+that names them.
 """
 
 from __future__ import annotations
@@ -23,25 +23,26 @@ from condyle.spatial import Transform, log_so3, rotation_from_quaternion
 from condyle.table import Table
 
 REPAIRED = 0.05
-"""Largest entry of R'R - 1 that is repaired: files with two digits have 0.01, averaged or filtered matrices a
-little more. Beyond, the numbers are something else."""
+"""Largest entry of R'R - 1 that is repaired: files with two digits have 0.01, averaged or filtered matrices
+a little more. Matrices beyond are not rotations."""
 EXACT = 1e-9
-"""Below this R is used as it is: the tolerance of Transform."""
+"""Below this R is used unchanged; it is the tolerance of Transform."""
 FAR = 10.0
 """[m] Positions beyond this distance are probably in millimeters."""
 LARGEST_STEP = np.deg2rad(170.0)
-"""Above this the rotation from one frame to the next has no safe direction: 181 degrees are -179."""
+"""Above this the direction of the rotation from one frame to the next is ambiguous: 181 degrees are -179."""
 WEIGHT = 0.1
-"""[m] What 1 rad counts where two poses are compared here."""
+"""[m] Length equivalent to 1 rad for comparing two poses in this module."""
 SCALAR_LAST = 0.5
-"""Quaternions whose first component stays far below this, and the last above, have probably w last."""
+"""Quaternions whose first component stays far below this, and the last above, probably have w last."""
 SPREAD = 2.0
-"""[m] Bones are less far from their neighbors: a warning asks for the unit."""
+"""[m] Bones are closer to their neighbors than this; otherwise a warning suggests to check the unit."""
 SHUFFLED, MANY = 0.6, 12
-"""Frames in no order have steps that are this part of the distance between any two, or more; in order it is
-about 3 / n, so that it shows from so many frames on."""
+"""Steps of unordered frames are at least this part of the mean distance between two frames; for ordered
+ones it is about 3 / n, which can be told apart from this number of frames on."""
 APART = 0.2
-"""Fraction of the extent of the motion above which poses at one q are not a function of q."""
+"""If poses at the same q differ by more than this fraction of the extent of the motion, they are not a
+function of q."""
 
 Indices = NDArray[np.intp]
 
@@ -52,13 +53,12 @@ class MeasuredFrames(Display):
 
     Args:
         X: poses X_FM [m], a Transform with leading dimension n.
-        q: coordinates where they were measured too, shape (n,), or (n, d) for d coordinates; else None.
-        time: [s], shape (n,); None where it was not measured.
+        q: coordinates, if they were measured too, shape (n,), or (n, d) for d coordinates; else None.
+        time: times [s], shape (n,); None if they were not measured.
         coordinates: names of the coordinates.
         units: their units.
-        residuals: how well markers fitted, a Table with one row per frame; None where there were none.
-        source: which sample of the measurement each frame is, shape (n,): those that were dropped are
-            missing.
+        residuals: errors of the markers, a Table with one row per frame; None without markers.
+        source: the sample of the measurement for each frame, shape (n,); dropped samples are missing.
     """
 
     X: Transform
@@ -163,8 +163,8 @@ class MeasuredFrames(Display):
         """The same motion between other frames: F moved to X_F on its bone, M to X_M on the other.
 
         Args:
-            X_F: the new F in the old one; None leaves it.
-            X_M: the new M in the old one; None leaves it.
+            X_F: pose of the new F in the old one; None for no change.
+            X_M: pose of the new M in the old one; None for no change.
         """
         left, right = Transform.of(X_F, "relative_to: X_F"), Transform.of(X_M, "relative_to: X_M")
         return replace(self, X=left.inverse() @ self.X @ right)
@@ -173,7 +173,7 @@ class MeasuredFrames(Display):
         """Write a .csv file that `cd.read_frames` reads back to the same frames, to the last digit.
 
         Args:
-            path: where to write; it must end in .csv. It appears whole or not at all.
+            path: file to write; it must end in .csv. It is written completely or not at all.
 
         Raises:
             DescriptionError: another ending, or a folder that does not exist.
@@ -184,7 +184,7 @@ class MeasuredFrames(Display):
 
 
 FrameData = MeasuredFrames | Transform | ArrayLike | Sequence[Transform] | tuple[ArrayLike, ArrayLike]
-"""What fits take for frames: see `check_frames`."""
+"""Frames in the forms that fits accept: see `check_frames`."""
 
 
 def check_frames(
@@ -199,17 +199,17 @@ def check_frames(
     """Frames for a fit, in their order, from any of the accepted types.
 
     Args:
-        who: the function that asks, for messages.
+        who: the calling function, for messages.
         frames: MeasuredFrames, a Transform with leading dimension n, a pair (R, p) of shapes (n, 3, 3) and
             (n, 3) [m], where R may be unit quaternions (w, x, y, z) of shape (n, 4), an array (n, 4, 4), or a
             sequence of Transforms. Frames with a NaN are left out, with a warning.
         q: coordinates, shape (n,), or (n, d); by default those of MeasuredFrames.
-        fewest: how many frames it needs.
+        fewest: smallest number of frames.
         coordinates: d.
-        degrees: q is meant to be in degrees.
+        degrees: whether q is in degrees.
 
     Returns:
-        The frames. `q` is None where none were given; `source` says which of the given frames they are.
+        The frames. `q` is None if none was given; `source` has the indices of the given frames.
 
     Raises:
         DescriptionError: reflections, matrices that are no rotations, too few frames.
@@ -261,7 +261,7 @@ def nearest_rotations(A: Array) -> Array:
 
 
 def separation(R: Array, p: Array, R2: Array, p2: Array) -> Array:
-    """How far poses are from others [m], 1 rad counting as WEIGHT, shape (n,)."""
+    """Distances between poses and others [m], with 1 rad equivalent to WEIGHT, shape (n,)."""
     return np.hypot(WEIGHT * turns(R, R2), np.linalg.norm(p2 - p, axis=1))
 
 
@@ -320,10 +320,11 @@ def _arrays(who: str, frames: Any) -> tuple[Array, Array]:
 
 
 def rotations_of(quaternions: Array, where: Callable[[int], str]) -> Array:
-    """Rotations (n, 3, 3) of quaternions (w, x, y, z), shape (n, 4), which need not be quite of length one.
+    """Rotations (n, 3, 3) of quaternions (w, x, y, z), shape (n, 4), whose lengths are only approximately
+    one.
 
     Args:
-        where: what errors call frame k, where(k).
+        where: where(k) is the name of frame k in errors.
     """
     length = np.linalg.norm(quaternions, axis=1)
     wrong = np.abs(length - 1) > REPAIRED
@@ -364,10 +365,10 @@ def _coordinates(who: str, q: ArrayLike, n: int, d: int) -> Array:
 
 
 def proper_rotations(who: str, R: Array, numbers: Indices, noun: str = "frame") -> Array:
-    """The rotations, repaired where they nearly are ones.
+    """The rotations, repaired if they are nearly orthogonal.
 
     Args:
-        numbers: what errors call each, after the noun.
+        numbers: number of each in errors, after the noun.
     """
     if not len(R):
         return R
@@ -426,7 +427,7 @@ def check_sizes(who: str, p: Array, numbers: Indices, noun: str = "frame") -> No
 
 
 def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
-    """Frames without q follow each other along the path."""
+    """Check that frames without q are in order along the path."""
     steps = separation(R[:-1], p[:-1], R[1:], p[1:])
     if len(steps) and not steps.any():
         raise DescriptionError(f"{who}: all {len(p)} frames are the same pose: nothing moves")
@@ -451,7 +452,8 @@ def _check_order(who: str, R: Array, p: Array, source: Indices) -> None:
 
 
 def _step_share(R: Array, p: Array, order: Any = slice(None)) -> float:
-    """The median step between neighbors in an order, over that between any two; 0 of few frames."""
+    """The median distance between neighbors in an order, divided by that between any two frames; 0 for few
+    frames."""
     if len(p) < MANY:
         return 0.0
     mixed = np.random.default_rng(0).permutation(len(p))
@@ -461,13 +463,13 @@ def _step_share(R: Array, p: Array, order: Any = slice(None)) -> float:
 
 
 def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, degrees: bool) -> None:
-    """Given q: one pose per q, not all alike, not in degrees by mistake."""
+    """Check given q: one pose per q, not all equal, not in degrees by mistake."""
     if len(q) > 1 and not np.ptp(q):
         raise DescriptionError(f"{who}: q is {q[0]:g} in all {len(q)} frames; a coordinate must change")
     order = np.argsort(q, kind="stable")
     equal = np.r_[False, np.diff(q[order]) == 0]
     if equal.any():
-        first = order[np.maximum.accumulate(np.where(equal, 0, np.arange(len(q))))]  # frame of the same q
+        first = order[np.maximum.accumulate(np.where(equal, 0, np.arange(len(q))))]  # first of equal q
         apart = separation(R[first], p[first], R[order], p[order])[equal]
         extent = separation(R[:1], p[:1], R, p).max()
         k = int(apart.argmax())
@@ -506,5 +508,5 @@ def _check_coordinate(who: str, R: Array, p: Array, q: Array, source: Indices, d
 
 
 def listed(indices: Indices, noun: str = "frame") -> str:
-    """Frames by number, the first ones."""
+    """The numbers of the first few frames, as text."""
     return f"{noun}{'s' if len(indices) > 1 else ''} {cut([str(int(k)) for k in indices])}"

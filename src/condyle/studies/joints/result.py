@@ -32,16 +32,16 @@ class JointFit(Display, Judged):
 
     Attributes:
         mobilizer: the joint, for `system.add_body(..., mobilizer=fit.mobilizer)`.
-        frames: the measured frames, as many as there are, m.
-        q: coordinates of the measured frames, given or found, shape (m,), or (m, nq) where there are several.
+        frames: the m measured frames.
+        q: coordinates of the measured frames, given or found, shape (m,), or (m, nq) for several coordinates.
         residuals: per frame: coordinates, `angle` [deg] and `distance` [mm] from the joint's frame to the
             measured one, and `size` [mm], both together in the metric.
-        metric: how angles count against distances.
-        status: "finished", or what remained. Equals a `cd.Status` too.
-        notes: sentences on choices of the fit.
-        steps: what every iteration did; None if there were none.
-        cross_validation: error at frames that were left out, for every choice that was tried; None if there
-            was nothing to choose.
+        metric: relative weight of angles and distances.
+        status: "finished", or why the fit ended earlier. Equals a `cd.Status` too.
+        notes: sentences about choices of the fit.
+        steps: a record of each iteration; None without iterations.
+        cross_validation: error at left-out frames for every choice that was tried; None if there was no
+            choice.
     """
 
     mobilizer: Mobilizer
@@ -77,8 +77,8 @@ class JointFit(Display, Judged):
         notes: tuple[str, ...] = (),
         **more: Any,
     ) -> Self:
-        """From a joint, measured frames (m,), their q, and the joint's frames there, `fitted` (m,); `more` are
-        other attributes."""
+        """The result from a joint, measured frames (m,), their q, and the joint's frames at these q,
+        `fitted` (m,). `more` has other attributes."""
         frames, time = measured.X, measured.time
         left = fitted.inverse() @ frames
         columns = np.column_stack(
@@ -117,8 +117,8 @@ class JointFit(Display, Judged):
         return angle, distance
 
     def _checks(self) -> Iterator[Check]:
-        """Residuals have no guideline, since they depend on how frames were measured; a search without an end
-        fails."""
+        """Quality checks. Residuals have no guideline, since they depend on how frames were measured; a
+        search that does not converge fails."""
         for name, unit, value in zip(("angle", "distance"), ("deg", "mm"), self.rms, strict=True):
             x = self.residuals[name]
             yield Check(
@@ -139,8 +139,8 @@ class JointFit(Display, Judged):
     def rates(self, samples: int = SAMPLES) -> Table:
         """How the joint moves: |s|, the joint Jacobian, and |ds|, the joint Hessian, in the metric.
 
-        Of a joint with one coordinate over all its q; of others at some of the measured frames, for each
-        coordinate moved alone.
+        For a joint with one coordinate, over its domain of q; for others, at some of the measured frames,
+        with each coordinate moving alone.
 
         Args:
             samples: number of rows.

@@ -10,7 +10,7 @@ Equations
   least  sum_k |r_k|^2 + w sum_j W_jj int |d2 phi_j / dq2|^2 dq                                           (1)
   dr = -Y dphi,  Y = Jl(r)^-1 S,  Jl(r)^-1 = 1 - ad/2 + sum_m b_2m ad^2m / (2m)!,  b Bernoulli's numbers  (2)
   Gauss-Newton:  sum_k B_a B_b (Y' W Y) dc_b = sum_k B_a Y' W r - w K c                                   (3)
-  unknown q_k:   y = U r and U Y lose their parts along U Y dphi/dq (W = U' U), which dq_k takes up       (4)
+  unknown q_k:   from y = U r and U Y, parts along U Y dphi/dq (W = U' U) are removed: dq_k absorbs them   (4)
 """
 
 from __future__ import annotations
@@ -36,18 +36,17 @@ BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
 """b_2, b_4, ...: seven terms leave out 1e-12 of (2) at 1 rad and 1e-17 at 0.5."""
 LOSSES = ("squares", "huber")
 HUBER = 1.5
-"""Scale of the Huber loss in medians of |r_k|: some 95 in 100 frames are below it if there are no
-outliers."""
+"""Scale of the Huber loss in medians of |r_k|: about 95 % of the frames are below it without outliers."""
 ITERATIONS = 100
 TOLERANCE = 1e-12
-"""The last step moves no frame further than this part of what the frames move in all."""
+"""The iteration ends with a step that moves no frame further than this part of the extent of the motion."""
 NEGLIGIBLE = 1e-4
-"""A step is the last if it makes chi^2, the cost over the variance of one number, smaller by less: estimates
-are certain to within 1."""
+"""The iteration ends with a step that reduces chi^2, the cost over the variance of one number, by less than
+this; estimates are only certain to within 1."""
 IN_TREE = 2000
-"""Frames whose angles follow those of the nearest one: 0.1 s."""
+"""Largest number of frames whose angles follow those of the nearest frame, which takes 0.1 s."""
 LEAST_DAMPING, MOST_DAMPING = 1e-12, 1e10
-"""Relative to the diagonal of the equations: none to speak of, and no step at all."""
+"""Damping relative to the diagonal of the equations, from negligible to so large that there is no step."""
 
 
 # ---- Poses ------------------------------------------------------------------------------------------------
@@ -71,8 +70,8 @@ def inverse_left_jacobian(r: Array) -> Array:
 
 
 def continuous(angles: Array, q: Array | None = None) -> Array:
-    """Angles (N, m), each on one branch: that of the frame nearest in q, where q (N, d) is known. Else cut
-    where there is the widest gap, or from frame to frame where there is none."""
+    """Angles (N, m) made continuous. If q (N, d) is known, each angle is on the branch of the frame nearest
+    in q. Else angles are cut at their widest gap or, without a gap, unwrapped from frame to frame."""
     if q is not None:
         return _as_neighbors(angles, q)
     return np.stack([_cut(angle) for angle in angles.T], axis=1)
@@ -90,8 +89,9 @@ def _cut(angle: Array) -> Array:
 
 
 def _as_neighbors(angles: Array, q: Array) -> Array:
-    """Along a tree of frames that grows by the one nearest to it (Prim's), so that an angle may wind and
-    frames may have any order. Of many frames some are in the tree, the others are as the nearest of these."""
+    """Angles unwrapped along a tree of frames that grows by the frame nearest to it (Prim's), so that
+    angles may exceed a turn and frames may have any order. If there are many frames, only some are in the
+    tree, and the others follow the nearest of these."""
     from scipy.spatial import cKDTree
 
     x = (q - q.min(axis=0)) / np.maximum(np.ptp(q, axis=0), 1e-300)
@@ -110,7 +110,7 @@ def _as_neighbors(angles: Array, q: Array) -> Array:
 
 
 def _beside(angles: Array, others: Array) -> Array:
-    """Angles on the branch that is nearest to others."""
+    """Angles on the branch nearest to other angles."""
     return angles + 2 * np.pi * np.round((others - angles) / (2 * np.pi))
 
 
@@ -124,7 +124,7 @@ class Unknowns:
     Attributes:
         c: coefficients of the six functions, shape (size, 6).
         q: coordinates of the frames, shape (N, d).
-        extra: numbers that are the same in all frames, as directions of axes; whatever the model wants.
+        extra: numbers that are the same in all frames, such as directions of axes, as defined by the model.
     """
 
     c: Array
@@ -134,7 +134,7 @@ class Unknowns:
 
 @dataclass(frozen=True, eq=False)
 class PoseModel:
-    """How six functions make a pose.
+    """How a pose depends on the six functions.
 
     Attributes:
         pose: phi (N, 6), extra -> X, S (N, 6, 6) and the twists of the extra unknowns (N, 6, m), all in M.
@@ -151,8 +151,8 @@ class PoseModel:
 
 @dataclass(frozen=True, eq=False)
 class Linearization:
-    """(1) at some unknowns: its value, |r_k| [m], and y = U r, U Y and U Z of (2), Z for the extra unknowns.
-    Each is multiplied by the root of what its frame counts."""
+    """(1) at some unknowns: its value, |r_k| [m], and y = U r, U Y and U Z of (2), Z for the extra
+    unknowns. The latter are multiplied by the square root of the weight of their frame."""
 
     cost: float
     sizes: Array
@@ -166,12 +166,12 @@ class FunctionsProblem:
     """(1) for one set of frames.
 
     Args:
-        who: the function that asks, for messages.
+        who: the calling function, for messages.
         data: the frames.
         U: (6, 6), W = U' U.
-        unknown_q: whether the coordinates of the frames change too.
+        unknown_q: whether the coordinates of the frames are unknowns too.
         smoothing: w.
-        clip: unknown coordinates stay in the domain.
+        clip: keep unknown coordinates in the domain.
         scale: |r| [m] from which the Huber loss is linear; infinite for squares.
     """
 
@@ -188,11 +188,11 @@ class FunctionsProblem:
     def solve(
         self, x: Unknowns, loss: str = "squares", scale: float | None = None
     ) -> tuple[Unknowns, list[str], Outcome]:
-        """What minimizes (1) from x on, notes about the way, and whether it is the minimum.
+        """The minimum of (1), starting from x, notes about the search, and whether it converged.
 
         Args:
             loss: "squares" or "huber".
-            scale: of the Huber loss; 1.5 times the median of |r_k| after squares by default.
+            scale: scale of the Huber loss; 1.5 times the median of |r_k| of the least-squares fit by default.
 
         Raises:
             ConvergenceError: no step makes (1) smaller.
@@ -235,7 +235,8 @@ class FunctionsProblem:
         return sp.kron(self.grid.roughness(), weights, format="csc")
 
     def _along(self, x: Unknowns, at: Linearization) -> tuple[Array, Array]:
-        """U Y dphi/dq (N, 6, d) and its inverse (N, d, 6): zero where q would leave the domain, and stays."""
+        """U Y dphi/dq (N, 6, d) and its inverse (N, d, 6), which is zero where q would leave the domain and
+        is kept."""
         along = at.Y @ self.grid.gradient(x.q, x.c)
         inverse: Array = np.asarray(np.linalg.pinv(along), float)
         if self.clip:
@@ -248,7 +249,7 @@ class FunctionsProblem:
         return along, inverse
 
     def _equations(self, x: Unknowns, at: Linearization, along: Array, inverse: Array) -> tuple[Any, Array]:
-        """Matrix and right side of (3), with the extra unknowns at their end."""
+        """Matrix and right-hand side of (3), with the extra unknowns at the end."""
         import scipy.sparse as sp
 
         free, grid = list(self.model.free), self.grid
@@ -268,7 +269,7 @@ class FunctionsProblem:
         return A, b
 
     def run(self, x: Unknowns) -> tuple[Unknowns, int, Outcome]:
-        """Damped Gauss-Newton from x on: unknowns, number of steps, and how it ended."""
+        """Damped Gauss-Newton starting from x: the unknowns, number of steps, and how it ended."""
         import scipy.sparse as sp
 
         grid, free, data = self.grid, list(self.model.free), self.data
@@ -316,7 +317,7 @@ class FunctionsProblem:
 
 
 def weight_of(who: str, smoothing: Any) -> float:
-    """The weight of smoothing."""
+    """The weight of smoothing, checked."""
     weight = number(f"{who}: smoothing", smoothing, "a number >= 0")
     if not 0 <= weight < np.inf:
         raise DescriptionError(f"{who}: smoothing: expected a number >= 0, got {smoothing!r}")
@@ -324,7 +325,8 @@ def weight_of(who: str, smoothing: Any) -> float:
 
 
 def check_loss(who: str, loss: str, scale: float | None) -> None:
-    """Raise DescriptionError unless there is such a loss, and a scale is a length and for the Huber loss."""
+    """Raise DescriptionError unless the loss exists, and the scale, if any, is a length and the loss is
+    Huber's."""
     if loss not in LOSSES:
         raise DescriptionError(f"{who}: loss: expected {' or '.join(map(repr, LOSSES))}, got {loss!r}")
     if scale is not None and (

@@ -3,10 +3,11 @@
 phi(q) = sum_a c_a B_a(q),   B_a = B_i(q1) B_j(q2) ..,   c' K c = int sum_ij (d2 phi / dq_i dq_j)^2 dq   (1)
 variance of phi at q, in units of one frame's:  B(q)' (sum_k B(q_k) B(q_k)')^-1 B(q)                     (2)
 
-Of a curve with n control frames, frame j has weight B_j(q); on one knot interval k of them are active, the order. With Bt_l the sum of the last
-k - l weights, a row of the table holds for each interval the Taylor coefficients of Bt_1 .. Bt_(k-1) at its
-left end. Open curves have n + k knots; closed ones n + 1, repeated with their period, where frame j has its
-support from knot j - k // 2 on, so that knot j is where frame j is.
+For a curve with n control frames, frame j has weight B_j(q); on each knot interval k of them are active,
+where k is the order. With Bt_l the sum of the last k - l weights, a row of the table has the Taylor
+coefficients of Bt_1 .. Bt_(k-1) at the left end of an interval. Open curves have n + k knots; closed ones
+have n + 1, repeated with their period, where the support of frame j begins at knot j - k // 2, so that
+frame j is at knot j.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ from condyle.mobilizers import bsplines
 from condyle.records import assign, dataclass
 
 MOST_PRODUCTS = 4_000_000
-"""Products of two B-splines that are held at a time: 32 MB of them, and their places."""
+"""Number of products of two B-splines in memory at a time: 32 MB of them, and their places."""
 UNKNOWN_CELL = 4.0
-"""A cell at whose center (2) is larger is not determined by the data: twice as uncertain as one frame."""
+"""The data do not determine a cell if (2) is larger than this at its center: twice the uncertainty of one
+frame."""
 FLOOR = 1e-6
-"""Least weight of smoothing where cells are not determined, relative to the data's; ten times more until (2)
-is small."""
+"""Least weight of smoothing if cells are not determined, relative to that of the data; it is multiplied by
+ten until (2) is small."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +41,7 @@ class Grid:
     """Products of B-splines of d coordinates on one grid of knots.
 
     Args:
-        knots: those of each coordinate, n_i + order numbers that do not decrease.
+        knots: knots of each coordinate, n_i + order numbers that do not decrease.
         order: 4 is cubic.
     """
 
@@ -48,7 +50,7 @@ class Grid:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """How many B-splines each coordinate has."""
+        """Number of B-splines of each coordinate."""
         return tuple(len(t) - self.order for t in self.knots)
 
     @property
@@ -65,7 +67,7 @@ class Grid:
         return [np.unique(t[self.order - 1 : len(t) - self.order + 1]) for t in self.knots]
 
     def active(self, q: Array, derivative: Sequence[int] | None = None) -> tuple[Any, Array]:
-        """Indices and values of the order^d products that are not zero at q (N, d), shapes (N, order^d)."""
+        """Indices and values of the order^d products that are nonzero at q (N, d), shapes (N, order^d)."""
         index, value = np.zeros((len(q), 1), int), np.ones((len(q), 1))
         for i, t in enumerate(self.knots):
             first, B = basis(q[:, i], t, self.order, derivative[i] if derivative else 0)
@@ -87,7 +89,7 @@ class Grid:
         return np.einsum("ka,kam->km", value, c[index])
 
     def gradient(self, q: Array, c: Array) -> Array:
-        """Their derivatives by each coordinate, shape (N, m, d)."""
+        """Derivatives of the functions with respect to each coordinate, shape (N, m, d)."""
         return np.stack([self.evaluate(q, c, e) for e in np.eye(len(self.knots), dtype=int).tolist()], axis=2)
 
     def greville(self) -> Array:
@@ -112,7 +114,7 @@ class Grid:
 
 def basis(q: Array, knots: Array, order: int, derivative: int = 0) -> tuple[Any, Array]:
     """First of the `order` B-splines that are active at q (N,), and their values (N, order). Beyond the ends
-    the outermost polynomials go on."""
+    the outermost polynomials continue."""
     k, n = order, len(knots) - order
     i = np.clip(np.searchsorted(knots, q, side="right") - 1, k - 1, n - 1)
     while (empty := knots[i] == knots[i + 1]).any():  # the last cell, where knots end k-fold
@@ -152,7 +154,7 @@ def _grams(t: Array, k: int) -> list[Any]:
 
 
 def uniform_knots(n: int, order: int, domain: tuple[float, float], closed: bool = False) -> Array:
-    """Knots of n B-splines at equal distances; at both ends of an open curve `order` of them coincide."""
+    """Equally spaced knots of n B-splines; at both ends of an open curve `order` of them coincide."""
     if closed:
         return np.linspace(*domain, n + 1)
     return bsplines.clamped(np.linspace(*domain, n - order + 2), order)
@@ -220,7 +222,7 @@ def factored(A: Any) -> Any:
 
 
 def undetermined(grid: Grid, q: Array, smoothing: float, who: str) -> tuple[float, list[str]]:
-    """The weight of smoothing to use, and the cells that the data do not determine (2), by their q."""
+    """The weight of smoothing to use, and the cells that the data do not determine (2), given by their q."""
     index, value = grid.active(q)
     A = gram(grid, index, value, np.ones((len(q), 1, 1)))
     K = grid.roughness()
@@ -271,7 +273,7 @@ class CurveKnots:
         left: left ends of the knot intervals, shape (m,).
         right: their right ends.
         active: the k control frames that act on each interval, shape (m, k).
-        greville: where each control frame pulls most, shape (n,).
+        greville: q at which each control frame has most influence, shape (n,).
     """
 
     knots: Array
@@ -309,12 +311,13 @@ class CurveKnots:
         assign(self, greville=self.wrapped(greville[first]))
 
     def wrapped(self, q: Array) -> Array:
-        """q in the domain: modulo the period if the curve is closed, at the nearer end if it is open."""
+        """q moved into the domain: modulo the period if the curve is closed, to the nearer end if it is
+        open."""
         low, high = self.domain
         return low + np.mod(q - low, high - low) if self.closed else np.clip(q, low, high)
 
     def interval(self, q: Array) -> Array:
-        """The number of the interval that each q is in, shape (N,)."""
+        """The number of the interval that contains each q, shape (N,)."""
         return np.clip(np.searchsorted(self.left, q, side="right") - 1, 0, len(self.left) - 1)
 
     def cumulative(self, q: Array, derivatives: int = 0) -> Array:
@@ -336,7 +339,7 @@ class CurveKnots:
         return -np.diff(Bt, axis=1, prepend=1.0, append=0.0)
 
     def quadrature(self) -> tuple[Array, Array]:
-        """Three Gauss points in all intervals, and their weights."""
+        """Three Gauss points in each interval, and their weights."""
         x, w = np.polynomial.legendre.leggauss(3)
         length = self.right - self.left
         return (self.left[:, None] + length[:, None] * (x + 1) / 2).ravel(), (length[:, None] * w / 2).ravel()

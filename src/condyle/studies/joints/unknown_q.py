@@ -1,4 +1,4 @@
-"""Frames whose q was not measured: where each of them is on the path, while the path is fitted.
+"""Frames whose q was not measured: find their places on the path while the path is fitted.
 
   start   q_k from the first principal component of log(G_mid^-1 G_k), which needs no order of the frames; and
               from their order; the better one is kept
@@ -6,10 +6,10 @@
   natural     q_k <- length of the path up to q_k, so that |s| is the same everywhere                      (2)
   refit       one step of the fit at these q_k
 
-Projection and fit alternate until nothing changes. How q runs along the path is a free choice, which the data
-do not make: (2) makes it. Distances between neighboring frames are not used: with noise and many frames they
-are many times the length of the path. Where there is next to no noise, the last digits come from steps in
-which q_k is eliminated, curve_least_squares.py (4); with noise these would let q drift along the path.
+Projection and fit alternate until nothing changes. The data do not determine how q varies along the path:
+(2) chooses it. Distances between neighboring frames are not used: with noise and many frames their sum is
+many times the length of the path. If there is almost no noise, the last digits come from steps in which q_k
+is eliminated, curve_least_squares.py (4); with noise these steps would let q drift along the path.
 """
 
 from __future__ import annotations
@@ -26,20 +26,19 @@ from condyle.studies.joints.measured_frames import LARGEST_STEP
 from condyle.studies.joints.spline_basis import CurveKnots
 
 ROUNDS, TRIAL = 40, 6
-"""Rounds of (1) and (2), and of those in which starts are compared."""
+"""Largest number of rounds of (1) and (2); number of rounds for comparing initial values."""
 SETTLED = 3e-3
-"""The rounds end when the sum of |r_k|^2 changes by less than this part, which is below what noise tells:
-with more rounds ends of paths follow single frames."""
+"""The rounds end when the relative change of the sum of |r_k|^2 is less than this, which is below the level
+of noise: with more rounds the ends of paths would follow single frames."""
 QUIET = 1e-3
-"""Noise below this part of the way between two control frames counts as next to none."""
+"""Noise below this part of the distance between two control frames is negligible."""
 ELIMINATED = 1 - 1e-4
-"""Share of the residual along the path that does not count in the last steps: what is left keeps q in
-place."""
+"""Share of the residual along the path that is ignored in the last steps; the rest keeps q in place."""
 POLISH, GAIN = 25, 1e-2
-"""So many of these steps, which must bring the sum of |r_k|^2 to this part."""
+"""Number of these steps, and the fraction to which they must reduce the sum of |r_k|^2."""
 BEYOND = 0.025
-"""Share of the frames at each end of the principal component that may be outliers, if these are looked
-for."""
+"""Share of the frames at each end of the principal component that may be outliers, if outliers are
+expected."""
 
 
 def found_q(
@@ -48,9 +47,9 @@ def found_q(
     """The problem with q found, control frames (n, 12), and how it went.
 
     Args:
-        problem: its q does not matter.
-        report: is called with the share done.
-        huber: the scale of the loss in medians of |r_k|, if there are outliers; 0 leaves it.
+        problem: the problem; its q is not used.
+        report: called with the share done.
+        huber: the scale of the loss in medians of |r_k|, if there are outliers; 0 for no change.
     """
     trials = []
     for name, q in _starts(problem, BEYOND if huber or np.isfinite(problem.scale) else 0.0):
@@ -67,8 +66,8 @@ def found_q(
 
 
 def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
-    """q of all frames to start from, with what it was made of; a share `beyond` at each end may be
-    outliers."""
+    """Initial values of q, each with a name for its origin; a share `beyond` of the frames at each end may
+    be outliers."""
     low, high = problem.knots.domain
     N = len(problem.q)
     even = low + (high - low) * (np.arange(N) / N if problem.knots.closed else np.linspace(0, 1, N))
@@ -76,7 +75,7 @@ def _starts(problem: CurveProblem, beyond: float) -> list[tuple[str, Array]]:
     middle = poses_of_rows(problem.D[N // 2])
     logs = np.asarray(log_se3(middle.inverse() @ X))
     starts = [("the order of the frames", even)]
-    if np.linalg.norm(logs[:, :3], axis=1).max() < LARGEST_STEP:  # these logarithms are coordinates
+    if np.linalg.norm(logs[:, :3], axis=1).max() < LARGEST_STEP:  # these logarithms are unambiguous
         logs = logs @ problem.U.T
         logs = logs - logs.mean(axis=0)
         x, y = (logs @ np.linalg.svd(logs.T @ logs)[0][:, :2]).T
@@ -127,8 +126,8 @@ def _alternated(
 
 
 def _without_outliers(problem: CurveProblem, q: Array, size: Array) -> tuple[CurveProblem, Array]:
-    """An open curve ends where frames end that are no outliers, and outliers beyond its ends do not count: it
-    would grow to reach them."""
+    """Limit an open curve to the frames that are not outliers and ignore outliers beyond its ends: it would
+    grow to reach them."""
     low, high = problem.knots.domain
     good = size <= problem.scale
     first, last = q[good].min(), q[good].max()
@@ -138,7 +137,7 @@ def _without_outliers(problem: CurveProblem, q: Array, size: Array) -> tuple[Cur
 
 
 def _quiet(problem: CurveProblem, cost: float) -> bool:
-    """Whether there is next to no noise, and nothing else that residuals come from."""
+    """Whether the residuals are negligible, i.e. there is almost no noise and no other cause of residuals."""
     step = problem.size / problem.knots.n
     return not problem.smoothing and np.sqrt(cost / len(problem.q)) < QUIET * step
 
@@ -149,7 +148,7 @@ def at_q(problem: CurveProblem, q: Array) -> CurveProblem:
 
 
 def project(problem: CurveProblem, G: Array, q: Array, steps: int = 3) -> Array:
-    """(1), some times."""
+    """Repeat (1) `steps` times."""
     knots, U = problem.knots, problem.U
     low, high = knots.domain
     longest = 2 * (high - low) / len(knots.left)
@@ -163,7 +162,7 @@ def project(problem: CurveProblem, G: Array, q: Array, steps: int = 3) -> Array:
 
 
 def natural(knots: CurveKnots, G: Array, q: Array, U: Array) -> Array:
-    """(2), scaled so that the domain stays; 8 samples per interval."""
+    """(2), scaled to keep the domain, from 8 samples per interval."""
     low, high = knots.domain
     x = np.linspace(low, high, 8 * len(knots.left) + 1)
     speed = np.linalg.norm(motion(knots, G, x)[1] @ U.T, axis=1)
@@ -172,8 +171,8 @@ def natural(knots: CurveKnots, G: Array, q: Array, U: Array) -> Array:
 
 
 def _polished(problem: CurveProblem, q: Array, G: Array) -> tuple[Array, Array] | None:
-    """Steps with q_k eliminated, which may lead up before they lead down; None if they do not gain much, so
-    that q stays natural."""
+    """Take steps with q_k eliminated, which may increase the cost before they reduce it; None if they gain
+    little, so that q stays natural."""
     first = before = float(at_q(problem, q).evaluate(G)[0])
     for _ in range(POLISH):
         at = replace(at_q(problem, q), free=ELIMINATED)

@@ -1,12 +1,14 @@
-"""Which coordinates the markers and sensors of each frame determine, and how frames that do not are filled.
+"""Which coordinates the markers and sensors of each frame determine, and how gaps of the others are filled.
 
-Frames in which the same markers and sensors were measured are alike. Of each kind some are tested
-(`condyle.fit.observability`); where a coordinate is not determined, all frames of that kind are.
+Frames in which the same markers and sensors were measured are of one kind. Some frames of each kind are
+tested (`condyle.fit.observability`); if a coordinate is not determined in one of them, all frames of that
+kind are tested.
 
 The rule: a coordinate that nothing in the whole trial depends on keeps its value (`held`). Else a gap between
 two frames that determine the coordinate is filled, if it is at most `fill_gaps` long: by a cubic through both
-with the slopes of the frames beside them; then the frame is solved again from there, so that the markers that
-were seen still fit and the constraints hold. A longer gap, and one at either end of the trial, is NaN.
+with the slopes of the frames beside them; then the frame is solved again from these values, so that the
+visible markers still fit and the constraints hold. Longer gaps, and gaps at either end of the trial, are
+NaN.
 """
 
 from __future__ import annotations
@@ -30,25 +32,27 @@ from condyle.system.system import System
 from condyle.tree import scales
 
 MANY = 32
-"""Of fewer kinds three frames each are tested, else one."""
+"""With fewer kinds than this, three frames of each kind are tested, else one."""
 SLOPE, CURVED = 7, 5
-"""Frames beside a gap that tell its slope there: at most, and from how many on by a parabola."""
+"""Frames beside a gap that give its slope there: their largest number, and the number from which a parabola
+is used."""
 EXACT = 1e-9
 """Rounding of times [s]."""
 
 Mask = NDArray[np.bool_]
 SolveEach = Callable[[Tasks, NDArray[np.intp], Array, NormalMatrices | None], Frames]
-"""Runs tasks over some frames, each from a pose of its own (k, nq); with matrices it only evaluates them."""
+"""A function that solves tasks in some frames, each from its own pose (k, nq); with matrices it only
+evaluates them."""
 
 
 @dataclass(frozen=True)
 class Gap:
-    """Frames in a row that do not determine a coordinate.
+    """Consecutive frames that do not determine a coordinate.
 
     Attributes:
         coordinate: its name.
-        frames: the first and the last.
-        time: of these [s].
+        frames: first and last frame.
+        time: their times [s].
         filled: whether it was interpolated, or, with fill_gaps=np.inf at the ends, kept; else the coordinate
             is NaN there.
     """
@@ -65,8 +69,8 @@ class Determined(NamedTuple):
     Attributes:
         undetermined: True where the frame does not determine the coordinate, shape (T, nq).
         filled: True where it was interpolated, shape (T, nq).
-        held: coordinates that nothing in any frame depends on: they keep the value of the start.
-        gaps: of the others.
+        held: coordinates on which no measurement depends in any frame; they keep their initial values.
+        gaps: gaps of the other coordinates.
     """
 
     undetermined: Mask
@@ -76,7 +80,7 @@ class Determined(NamedTuple):
 
 
 def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """The kind of each frame by number, shape (T,), and the frames that are tested."""
+    """The kind of each frame as a number, shape (T,), and the frames to test."""
     seen = _measured(tasks)
     if (seen == seen[0]).all():
         kinds = np.zeros(len(seen), dtype=np.intp)
@@ -85,7 +89,7 @@ def samples(tasks: Tasks) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         columns = np.zeros((len(seen), -(-bits.shape[1] // 8) * 8), dtype=np.uint8)
         columns[:, : bits.shape[1]] = bits
         kinds = np.zeros(len(seen), dtype=np.intp)
-        for word in columns.view(np.uint64).T:  # 64 of what was measured at a time
+        for word in columns.view(np.uint64).T:  # 64 measurements at a time
             kinds = kinds * (1 + len(seen)) + np.searchsorted(distinct(word), word)
             kinds = np.searchsorted(distinct(kinds), kinds)
     order = np.argsort(kinds, kind="stable")
@@ -112,14 +116,14 @@ def determine(
     longest: float,
     solve: SolveEach,
 ) -> tuple[Frames, Determined]:
-    """The frames with gaps filled, and the knowledge of each coordinate.
+    """The frames with gaps filled, and which coordinates each frame determines.
 
     Args:
         frames: the solution.
-        tasks: that were followed.
-        kinds: of `samples`.
-        normal: matrices of its frames.
-        longest: gap that is filled [s].
+        tasks: the tasks that were followed.
+        kinds: kinds of the frames, from `samples`.
+        normal: normal matrices of the tested frames.
+        longest: longest gap that is filled [s].
         solve: see SolveEach.
     """
     system, T = frames.system, len(frames)
@@ -155,7 +159,8 @@ def determine(
 def _coordinates(
     frames: Frames, tasks: Tasks, normal: NormalMatrices, rows: NDArray[np.intp]
 ) -> tuple[Mask, Mask]:
-    """Coordinates that some frames do not determine, and those of them that move alone: shapes (k, nq)."""
+    """Coordinates that some frames do not determine, and those among them that can move alone, shapes (k,
+    nq)."""
     system = frames.system
     N = system.compiled.remembered("coordinates of rates", lambda: _rates(system))
     size = reach(system) or 1.0
@@ -179,7 +184,7 @@ def _rates(system: System) -> Mask:
 
 
 def _least(tasks: Tasks, rows: NDArray[np.intp]) -> Array:
-    """The least share of a marker or sensor in the cost of each frame, 1 where there is none, shape (k,)."""
+    """The least share of a marker or sensor in the cost of each frame, 1 without any, shape (k,)."""
     out = np.ones(len(rows))
     for part in (tasks.markers, tasks.sensors):
         if part is not None:
@@ -197,7 +202,7 @@ def _runs(mask: Mask) -> list[tuple[int, int]]:
 
 
 def _filled(frames: Frames, tasks: Tasks, runs: Sequence[tuple[int, int, int]], solve: SolveEach) -> Frames:
-    """The frames with some runs of coordinates interpolated, solved again from there."""
+    """The frames with some runs of coordinates interpolated, then solved again from these values."""
     system, t = frames.system, frames.t
     q = _continuous(system, frames.q)
     blank = np.zeros(q.shape, dtype=bool)
