@@ -234,8 +234,8 @@ def simulate(
         raise DescriptionError(
             f"simulate: t_final = {t_final:g} s is before the state's t = {latest:g} s, "
             f"and events, such as {happening[0]!r}, do not happen backward in time: what "
-            "an action did cannot be undone. Leave events= out, and run the pieces "
-            "between them"
+            "an action did cannot be undone. Omit events=, disable contacts and stops (disabled=[...] of "
+            "system.state), and run the pieces between them"
         )
     shortest = float(np.abs(t_final - start.t).min())
     if step is not None and shortest and step > shortest * (1 + 1e-9):
