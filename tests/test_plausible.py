@@ -46,6 +46,7 @@ ASKED = {
     "gravity upward": (lambda: cd.System(gravity=(0, 9.81, 0)), r"acts along \+y, which usually points up"),
     "gravity in mm/s^2": (lambda: cd.System(gravity=(0, -9810, 0)), "gravity of 9810 m/s.2 is implausible"),
     "friction in percent": (lambda: cd.contact.Material(1e6, 0, 80, 80), "friction of 80 .* than 80 %"),
+    "rigid friction in percent": (lambda: cd.contact.Rigid(0, 80), "Rigid: friction of 80 .* than 80 %"),
     "loads by the millisecond": (lambda: plates(1.0), "rows are 1 s apart: are times in seconds"),
     "a slow filter": (
         lambda: cd.low_pass(cd.Table(np.linspace(0, 1, 101), ["q"], np.zeros((101, 1))), 0.1),

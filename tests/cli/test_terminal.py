@@ -58,6 +58,10 @@ def test_errors_have_one_style(monkeypatch: pytest.MonkeyPatch) -> None:
     for words, said in (
         (["shwo"], "condyle: error: No such command 'shwo'"),
         (["analyze"], "condyle: error: Missing argument 'model'. For usage:"),
+        (
+            ["personalize", "a.osim", "a.trc", "--loads"],
+            "requires an argument. For usage: condyle personalize --",
+        ),
         (["analyze", "arm26", "x.mot", "--lowpas", "6"], "condyle: error: No such option"),
         (["describe", "nothing.osim"], "condyle: error: nothing.osim: no such file"),
     ):

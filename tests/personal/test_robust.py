@@ -128,6 +128,14 @@ def test_millimeters(model, recording):
             cd.personalize(model, cd.Markers(walk.time, walk.names, factor * walk.positions))
 
 
+def test_a_recording_without_frames(model, recording, tmp_path):
+    """A file that was cut off after its header: it had no markers of the model."""
+    walk = recording[2][0]
+    cd.Markers(walk.time[:0], walk.names, walk.positions[:0]).save(tmp_path / "walk.trc")
+    with pytest.raises(cd.errors.DescriptionError, match="walk has no frames"):
+        cd.personalize(model, tmp_path / "walk.trc")
+
+
 def test_a_table_is_no_recording(model, recording):
     """Its columns were taken for paths of files."""
     _, static, (walk, *_), _ = recording

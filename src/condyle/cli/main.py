@@ -44,7 +44,8 @@ def _run(app: Callable[..., object]) -> object:
             raise
         if type(error).__name__ == "NoArgsIsHelpError":  # its help has been printed
             return 2
-        of = getattr(getattr(error, "ctx", None), "command_path", "condyle")
+        words = ["condyle", *(x for x in sys.argv[1:2] if not x.startswith("-"))]
+        of = getattr(getattr(error, "ctx", None), "command_path", " ".join(words))
         said = error.format_message().rstrip(".")
         complain("error", f"{said}{'' if said.endswith('?') else '.'} For usage: {of} --help")
         return getattr(error, "exit_code", 2)

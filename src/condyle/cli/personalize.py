@@ -39,7 +39,7 @@ def run(
     """
     if forces_given := [x for x in trials if x.suffix == ".xml"]:
         raise DescriptionError(
-            f"personalize: {forces_given[0]}: loads are given one by one, --loads a.xml --loads b.xml"
+            f"personalize: {forces_given[0]}: expected recorded markers (.trc, .c3d); loads are given one by one, --loads a.xml --loads b.xml"
         )
     with patient():
         refuse_unwritable(output, force)

@@ -73,11 +73,7 @@ class Material(Described):
                 f"Material: modulus = {modulus:g} Pa is softer than any solid (brain and fat have 1e3 Pa "
                 "and more, rubber 1e6, bone 1e10, steel 2e11); moduli are in Pa: 200 GPa is 200e9"
             )
-        if most > plausible.FRICTION:
-            plausible.ask(
-                f"Material: friction of {most:g} is implausible: it is a coefficient, 0.8 rather than 80 %; "
-                "rubber on asphalt has 1"
-            )
+        ask_friction(most, "Material")
         if most > least == 0:
             warn(
                 f"Material: static_friction = {most:g} without dynamic_friction: surfaces that slip faster than 3 "
@@ -238,12 +234,22 @@ class Rigid(Described):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_law(self.law, "Rigid")
+        ask_friction(numbers_at(self.friction), "Rigid")
 
     def check_values(self, values: Mapping[str, float]) -> None:
         check_restitution(self.restitution, "Rigid", values)
 
     def conditions(self) -> SX:
         return ca.vertcat(super().conditions(), sx(self.restitution) <= 1)
+
+
+def ask_friction(mu: float, what: str) -> None:
+    """Warn of a coefficient in percent."""
+    if mu > plausible.FRICTION:
+        plausible.ask(
+            f"{what}: friction of {mu:g} is implausible: it is a coefficient, 0.8 rather than 80 %; "
+            "rubber on asphalt has 1"
+        )
 
 
 def check_law(law: Any, what: str) -> None:

@@ -82,7 +82,7 @@ def recordings(trials: Any, static: Any) -> list[SubjectRecording]:
 
 def _one(given: Any, name: str, static: bool) -> SubjectRecording:
     if isinstance(given, (str, Path)):
-        return SubjectRecording(Path(given).stem, read_markers(given), static)
+        given, name = read_markers(given), Path(given).stem
     if not isinstance(given, Markers):
         raise DescriptionError(
             f"personalize: {name}: expected cd.read_markers('walk.trc') or the path of a file, "
