@@ -28,9 +28,9 @@ LANDMARKS = {
 }
 
 
-def generic(sizes=None, mass=1.0, order=("z", "x", "y"), knee=0.0):
+def generic(sizes=None, mass=1.0, order=("z", "x", "y"), knee=0.0, ankle=None):
     """The model; sizes: {segment: (3,)}; order: of the axes of hips and back;
-    knee: where it is by default [rad]."""
+    knee: where it is by default [rad]; ankle: options of its coordinates."""
     s = {"pelvis": 1.0, "torso": 1.0, "femur": 1.0, "tibia": 1.0, "foot": 1.0} | (sizes or {})
     s = {k: np.ones(3) * v for k, v in s.items()}
     system = cd.System(gravity=(0, -9.81, 0))
@@ -79,7 +79,7 @@ def generic(sizes=None, mass=1.0, order=("z", "x", "y"), knee=0.0):
             cd.Pin(),
             X_PF=s["tibia"] * (0, -0.41, 0),
             com=s["foot"] * (0.05, -0.03, 0),
-            coordinates=cd.Coordinate(f"ankle_{side}"),
+            coordinates=cd.Coordinate(f"ankle_{side}", **(ankle or {})),
             **body(1.4, (0.001, 0.005, 0.005)),
         )
     for segment, places in LANDMARKS.items():

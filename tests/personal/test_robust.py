@@ -272,6 +272,18 @@ def test_elbows_bend_forward():
     assert np.abs(found["arm_rotation"]).max() < np.pi / 2 + 0.2  # two standard deviations beyond its range
 
 
+@pytest.mark.parametrize(("value", "limits"), [(0.0, (-0.02, 1.0)), (0.3, (-0.1, 0.1))])
+def test_locked_coordinates_keep_their_values(value, limits):
+    """At the end of their range or beyond it too: joints that start bent took these to 0.235 and 0.05 rad."""
+    true, t = rig.generic(), np.arange(20) / 60
+    q = rig.walk(true, t)
+    ankles = [true.coordinates.index(f"ankle_{side}") for side in "rl"]
+    q[:, ankles] = value
+    model = rig.generic(ankle={"default": value, "locked": True, "range": limits})
+    person = cd.personalize(model, [rig.seen(true, t, q, np.random.default_rng(0))])
+    np.testing.assert_array_equal(person.motions[0][["ankle_r", "ankle_l"]].values, value)
+
+
 def _with_an_arm(system):
     """The rig with an upper arm of three angles and an elbow, and markers on shoulder, elbow and wrist."""
     three = cd.FunctionBased(

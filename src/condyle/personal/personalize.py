@@ -170,9 +170,8 @@ def personalize(
     y = [r.positions(used, who.called, rows) for r, rows in zip(found, picks, strict=True)]
     places = _places(one, used, start, np.zeros((len(used), 3)))
     weight = {n: (NEAR / (NEAR + kinds.sd[n])) ** 2 for n in used}
-    q = np.concatenate([_first_poses(one, state, used, seen, places, weight) for seen in y])
-
-    limits = _limits(one.system)
+    limits = _limits(one.system, free)
+    q = np.concatenate([_first_poses(one, state, limits, used, seen, places, weight) for seen in y])
 
     def problem(y: list[Array], static: list[bool], share: list[float]) -> MarkerFit:
         pose = [_pose_prior(one.system, still) for still in static]
@@ -202,7 +201,7 @@ def personalize(
         after |= {a: b for a, b in swap.items() if a not in before}
         renamed[found[k].name] = {a: b for a, b in after.items() if a != b}
         y[k] = _with_names(y[k], used, swap)
-        q[parts[k]] = _first_poses(one, state, used, y[k], places, weight)
+        q[parts[k]] = _first_poses(one, state, limits, used, y[k], places, weight)
 
     def misfit(seen: Array, poses: Array) -> float:
         part = problem([seen], [False], [1.0])
@@ -214,7 +213,7 @@ def personalize(
     for k in range(len(found)):  # landmarks against the generic model, then all against the other recordings
         if sides and (off := misfit(y[k], q[parts[k]])) > MIRRORED:
             other = _with_names(y[k], used, sides)
-            if misfit(other, _first_poses(one, state, used, other, places, weight)) < BETTER * off:
+            if misfit(other, _first_poses(one, state, limits, used, other, places, weight)) < BETTER * off:
                 rename(k, sides)
                 fit = problem(y, static_ones, worth)
         swap = exchanged(fit, q, prior.mean, np.zeros((len(used), 3)), parts[k])
@@ -398,13 +397,14 @@ def _places(one: SizedSystem, used: list[str], s: Array, d: Array) -> dict[str, 
 def _first_poses(
     one: SizedSystem,
     state: State,
+    limits: tuple[Array, Array],
     used: list[str],
     y: Array,
     places: dict[str, Array],
     weight: dict[str, float],
 ) -> Array:
     """Poses of the generic model at the prior's sizes, shape (T, nq)."""
-    low, high = _limits(one.system)
+    low, high = limits
     bend = np.where(np.isfinite(high - low), np.minimum(BENT, (high - low) / 4), 0.0)
     inside = np.clip(state.q, low + bend, high - bend)
     with warnings.catch_warnings(action="ignore"):
@@ -428,13 +428,15 @@ def _ranges(system: System) -> dict[str, tuple[float, float]]:
     return out
 
 
-def _limits(system: System) -> tuple[Array, Array]:
-    """Least and largest angles of coordinates with a range, shapes (nq,); infinite for others."""
+def _limits(system: System, free: Array) -> tuple[Array, Array]:
+    """Least and largest angles of coordinates with a range, shapes (nq,); infinite for others, and for those that
+    are held: they keep their values, wherever these are. free: which speeds take part."""
     low, high = np.full(system.nq, -np.inf), np.full(system.nq, np.inf)
     ranges, units = _ranges(system), scales.units(system.bodies)[0]
-    for j, (name, unit) in enumerate(zip(system.coordinates, units, strict=True)):
-        if name in ranges and unit == "rad":
-            low[j], high[j] = ranges[name]
+    for b in system.bodies:
+        for j, (c, moves) in enumerate(zip(b.coordinates, free[b.u], strict=False), start=b.q.start):
+            if c.name in ranges and units[j] == "rad" and moves:
+                low[j], high[j] = ranges[c.name]
     return low, high
 
 

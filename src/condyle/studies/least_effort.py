@@ -1,4 +1,4 @@
-"""Least effort: the redundancy of muscles resolved frame by frame. docs/theory/static_optimization.md.
+"""Least effort: resolves the redundancy of muscles frame by frame. docs/theory/static_optimization.md.
 
     minimize  E(x) = sum_i w_i |x_i|^p    subject to  A x = b,   low <= x <= high                          (5)
 
@@ -27,22 +27,23 @@ from condyle.arrays import Array
 from condyle.records import dataclass
 
 TOLERANCE = 1e-10
-"""Of the bounds, in the variables' units."""
+"""Tolerance of the bounds, in the variables' units."""
 CONVERGED, ITERATIONS = 1e-11, 60
-"""KKT residual at which steps (6) end; how many at most."""
+"""KKT residual at which steps (6) end; their largest number."""
 FLOOR = 1e-6
-"""The least curvature in (6), where the largest is about 1: with it daqp's programs stay well conditioned.
-What it concerns has next to no part in the effort."""
+"""The least curvature in (6), where the largest is about 1. It keeps daqp's programs well conditioned, and
+variables with less curvature contribute almost nothing to the effort."""
 SLACK = 1e-8
-"""Cost of effort beside that of missing forces where no x satisfies the equations."""
+"""Cost of effort relative to that of missing forces, if no x satisfies the equations."""
 TRACE = 1e-6
-"""Missing forces below this part of the largest are traces of that cost."""
+"""Missing forces below this part of the largest are caused by that cost."""
 RANK = 1e-10
 """Singular values below this part of the largest count as zero."""
 NOTHING = 1e-12
-"""Rows of A below this part of the longest are rounding: no muscle acts there, as on a pelvis in space."""
+"""Rows of A shorter than this part of the longest are rounding errors: no muscle acts on this speed, such
+as a free pelvis."""
 MET = 1e-9
-"""Equations count as met with this error, where rows of A have unit length, relative to the largest b."""
+"""Equations count as satisfied with this error relative to the largest b, with rows of A of unit length."""
 EQUALITY = 5
 """daqp's sign for an equation."""
 GREAT = 1e30
@@ -51,13 +52,13 @@ GREAT = 1e30
 
 @dataclass
 class LeastEffort:
-    """Solutions of all frames; x is NaN where there is none.
+    """Solutions of all frames; x is NaN in frames without a solution.
 
     Attributes:
         x: shape (m, n).
         kkt: residual (7), shape (m,).
-        missing: b - A x at the nearest x, where there is no solution; zero elsewhere, shape (m, k).
-        nearest: x, or the nearest x where there is no solution, shape (m, n).
+        missing: b - A x at the nearest x in frames without a solution; zero in others, shape (m, k).
+        nearest: x, or the nearest x in frames without a solution, shape (m, n).
     """
 
     x: Array
@@ -71,7 +72,7 @@ class LeastEffort:
 
 
 def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, exponent: float) -> LeastEffort:
-    """Solutions of (5) for matrices A (m, k, n) and b (m, k), which are finite."""
+    """Solutions of (5) for finite A (m, k, n) and b (m, k)."""
     m, k, _ = A.shape
     size = np.sqrt(np.einsum("mkn,mkn->mk", A, A))
     acts = size > NOTHING * size.max(axis=1, keepdims=True, initial=0.0)
@@ -84,7 +85,7 @@ def least_effort(A: Array, b: Array, low: Array, high: Array, weights: Array, ex
     )
     failed = np.isnan(first[:, 0]) if first.shape[1] else np.zeros(m, dtype=bool)
     for i in range(m) if exponent != 2 else np.flatnonzero(failed):
-        # where it failed equations depend on one another, or cannot be met
+        # where it failed, equations are dependent or cannot be satisfied
         solved = _hard(effort, A[i], b[i]) if failed[i] else _raised(effort, A[i], b[i], first[i])
         if solved is not None:
             out.x[i], out.kkt[i] = solved
@@ -141,8 +142,8 @@ class _Program:
         self.model: Any = None
 
     def squares(self, A: Array, b: Array, weights: Array) -> tuple[Array, Array]:
-        """x (m, n) with the least sum of w x^2 and multipliers (m, n + k) for A (m, k, n) and b (m, k); NaN
-        where daqp finds none."""
+        """x (m, n) with the least sum of w x^2, and multipliers (m, n + k), for A (m, k, n) and b (m, k);
+        NaN where daqp finds no solution."""
         m, n = len(A), len(weights)
         upper, lower = (np.hstack([np.broadcast_to(bound, (m, n)), b]) for bound in (self.high, self.low))
         x, multipliers = np.full((m, n), np.nan), np.full((m, n + b.shape[1]), np.nan)
@@ -176,7 +177,7 @@ class _Program:
         return None
 
     def solve(self, H: Array, f: Array, A: Array, b: Array) -> tuple[Array, Array] | None:
-        """x and multipliers at min x' diag(H) x / 2 + f' x; None if there is none."""
+        """x and multipliers that minimize x' diag(H) x / 2 + f' x; None without a solution."""
         upper, lower, D = np.concatenate([self.high, b]), np.concatenate([self.low, b]), np.diag(H)
         solved = self._run(D, f, A, upper, lower, all_new=True)
         size = MET * max(1.0, np.abs(b).max(initial=0.0))
@@ -186,7 +187,7 @@ class _Program:
 
 
 def _raised(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float]:
-    """x and the KKT residual for the effort's exponent, from the least squares x."""
+    """x and the KKT residual for the effort's exponent, starting from the least-squares x."""
     p, found = effort.p, (x, np.inf)
     try:
         for effort.p in [*_between(p), p]:
@@ -198,12 +199,12 @@ def _raised(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float
 
 
 def _between(p: float) -> list[float]:
-    """Exponents on the way from 2 to a large one."""
+    """Exponents between 2 and a large one."""
     return [2.0 * 1.5**j for j in range(1, 40) if 2.0 * 1.5**j < 0.8 * p]
 
 
 def _sequence(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float] | None:
-    """Steps (6) from x."""
+    """Repeat steps (6), starting from x."""
     if effort.p == 1:
         return _linear(effort, A, b, x)
     program, best = _Program(len(b), effort.low, effort.high), (x, np.inf)
@@ -236,7 +237,7 @@ def _least_on_line(effort: _Effort, x: Array, d: Array) -> float:
 
 
 def _linear(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float] | None:
-    """p = 1, by steps that end at a corner; each variable as the difference of two that are not negative."""
+    """p = 1, by steps that end at a corner; each variable is the difference of two nonnegative ones."""
     n = len(x)
     low, high = (
         np.concatenate([np.maximum(effort.low, 0), np.maximum(-effort.high, 0)]),
@@ -259,8 +260,8 @@ def _linear(effort: _Effort, A: Array, b: Array, x: Array) -> tuple[Array, float
 
 
 def _hard(effort: _Effort, A: Array, b: Array) -> tuple[Array, float] | None:
-    """A frame whose equations depend on one another, solved in the directions that A reaches; None if b is
-    not among them, or not within the bounds."""
+    """Solve a frame with dependent equations in the range of A; None if b is not in this range, or not
+    within the bounds."""
     U, s, _ = np.linalg.svd(A)
     Q = U[:, : len(s)][:, s > RANK * max(s.max(initial=0.0), 1e-300)]
     left = np.abs(b - Q @ (Q.T @ b)).max(initial=0.0)
@@ -276,7 +277,7 @@ def _hard(effort: _Effort, A: Array, b: Array) -> tuple[Array, float] | None:
 
 
 def _nearest(effort: _Effort, A: Array, b: Array) -> Array:
-    """x within the bounds with the least |b - A x|^2, and little effort among those."""
+    """x within the bounds with the least |b - A x|^2 and, among these, little effort."""
     k, n = A.shape
     free = np.full(k, np.inf)
     program = _Program(k, np.concatenate([effort.low, -free]), np.concatenate([effort.high, free]))

@@ -45,11 +45,11 @@ def metabolic_power(
         energy = np.trapezoid(power["total"], power.time)  # [J]
 
     Args:
-        system: whose muscles they are.
-        analysis: what `cd.muscle_analysis` gives for a Trajectory, or for a motion with activations.
+        system: the system with the muscles.
+        analysis: result of `cd.muscle_analysis` for a Trajectory, or for a motion with activations.
         model: `cd.muscles.Umberger2010()`, by default, or `cd.muscles.Bhargava2004()`.
-        excitations: a column per muscle, from 0 to 1. By default those of the Trajectory; of a motion with
-            activations, these.
+        excitations: a column per muscle, from 0 to 1. By default those of the Trajectory, or the
+            activations of a motion.
         parameters: values of Parameters in masses and muscles; their defaults if not given.
 
     Returns:
@@ -86,7 +86,7 @@ def metabolic_power(
 
 @lookup_context()
 def _power(model: Metabolics, name: str, law: Muscle, given: Array, values: Mapping[str, float]) -> Array:
-    """Of one muscle at rows of what is TAKEN, shape (6, m)."""
+    """Power of one muscle from rows of the quantities TAKEN, shape (6, m)."""
     x, own = ca.SX.sym("x", len(TAKEN)), law.parameters()
     e, a, l_n, v_M, active, passive = ca.vertsplit(x)
     done = Working(e, a, l_n, v_M, law.active_force_length.value(l_n), active, passive)

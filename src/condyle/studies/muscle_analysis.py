@@ -45,13 +45,15 @@ class MuscleAnalysis(Display, Judged):
     `result["fiber_length"]` is one of `tables`, by OpenSim's names.
 
     Attributes:
-        lengths: of the paths [m].
-        speeds: rates of these lengths [m/s], positive where they lengthen.
+        lengths: lengths of the paths [m].
+        speeds: rates of these lengths [m/s], positive if lengthening.
         moment_arms: by speed, a Table with a column per path: -dL/dq [m for angles, 1 for lengths].
-        tables: what muscles report, {name: Table}: activation, fiber_length, fiber_velocity, pennation_angle,
-            tendon_length, tendon_force, fiber_force, active_fiber_force, passive_fiber_force,
-            fiber_active_power, tendon_power, muscle_power, and more. Empty without activations.
-        failures: why a path was not found, by frame: what depends on it is NaN there.
+        tables: quantities of muscles, {name: Table}: activation, fiber_length, fiber_velocity,
+            pennation_angle, tendon_length, tendon_force, fiber_force, active_fiber_force,
+            passive_fiber_force, fiber_active_power, tendon_power, muscle_power, and more. Empty without
+            activations.
+        failures: why a path was not found, by frame; quantities that depend on the path are NaN in these
+            frames.
     """
 
     lengths: Table
@@ -67,7 +69,7 @@ class MuscleAnalysis(Display, Judged):
 
     @property
     def status(self) -> Outcome:
-        """How all of it ended; equal to a `cd.Status` too."""
+        """How the analysis ended; equal to a `cd.Status` too."""
         return self.lengths.status  # type: ignore[return-value]
 
     def __getitem__(self, name: str) -> Table:
@@ -148,13 +150,13 @@ def muscle_analysis(
     """Lengths, speeds and moment arms of all paths over a motion; with activations also fibers, forces and
     powers of the muscles.
 
-    With a Table of activations, tendons count as rigid, as in static optimization: fiber lengths then follow
-    from the pose. A warning names tendons that are elastic. A Trajectory has activations and fiber lengths of
-    its own, and muscles are reported as they were in the run. Each quantity is one native call for all
-    frames. A warning is raised where a path slips over its surface.
+    With a Table of activations, tendons are treated as rigid, as in static optimization, so that fiber
+    lengths follow from the pose. A warning names elastic tendons. A Trajectory contains activations and
+    fiber lengths, and muscles are reported as they were in the run. Each quantity is one native call for
+    all frames. A warning is raised where a path slips over its surface.
 
     Args:
-        system: whose motion it is.
+        system: the system that moves.
         motion: a Table of coordinates, a `cd.Motion`, a Trajectory or Frames, as for `cd.inverse_dynamics`.
         activations: from 0 to 1, a column per muscle, such as `cd.static_optimization(...).activations`.
             Between rows they are linear.
@@ -189,7 +191,7 @@ def muscle_analysis(
     }
     by_speed = {name: table(arms[:, :, k], unit) for k, (name, unit) in enumerate(units.items())}
     tables: dict[str, Table] = {}
-    if muscles and (activations is not None or not moved.steady):  # a run has states of its own
+    if muscles and (activations is not None or not moved.steady):  # a run has its own states
         reports = (
             _reports(batch, L, Ldot) if activations is None else _of_activations(moved, activations, L, Ldot)
         )
@@ -202,11 +204,11 @@ def muscle_analysis(
 
 
 def path_geometry(motion: Motion) -> tuple[Array, Array, Array]:
-    """Lengths [m] and speeds [m/s] of all paths, (m, paths), and their moment arms, (m, paths, nu), along the
-    constraints: paths are solved once."""
+    """Lengths [m] and speeds [m/s] of all paths, (m, paths), and their moment arms along the constraints,
+    (m, paths, nu). Each path is solved once."""
     system, batch = motion.system, motion._batch()
     L, arms = batch.kernel("path_geometry")
-    if system.compiled.model.moved_by_time:  # bodies move without their speeds
+    if system.compiled.model.moved_by_time:  # bodies move even with zero speeds
         Ldot = batch.kernel("path_speeds")
     else:
         Ldot = -np.einsum("tij,tj->ti", arms, motion.u)
@@ -257,7 +259,7 @@ def activated(law: Force, value: Input) -> Force:
 
 
 def _reports(batch: Batch, L: Array, Ldot: Array) -> Array:
-    """What muscles report, shape (m, muscles, quantities), from lengths and speeds (m, paths)."""
+    """Reported quantities of muscles, shape (m, muscles, quantities), from lengths and speeds (m, paths)."""
     compiled = batch.system.compiled
     function = compiled.function("muscle_reports")
     flat = function.fast(batch.array("q"), batch.array("u"), L, Ldot, batch.tail)

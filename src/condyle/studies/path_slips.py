@@ -1,8 +1,9 @@
 """Paths that slip over their surfaces between two frames of a recorded motion.
 
-Either a rule makes the length jump, or the path goes over to the other side where both sides are equally
-long: then the moment arm leaps. Frames between which a length does not follow from its rates, or a moment arm
-changes its sign, are searched (integrate/interrupts/path_jumps.py) on the straight line between them.
+Either a rule makes the length jump, or the path moves to the other side of the surface when both sides are
+equally long, and its moment arm jumps. If a length between two frames does not follow from its rates, or a
+moment arm changes its sign, the straight line between the frames is searched
+(integrate/interrupts/path_jumps.py).
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from condyle.integrate.interrupts.path_jumps import Branches
 from condyle.studies.motion.motion import Motion
 
 LEAP = 0.25
-"""Of the largest moment arm: one that changes its sign from more than this to more than this has leapt."""
+"""Part of the largest moment arm: a moment arm jumps if it changes its sign and is larger than this before
+and after."""
 SMALL = 1e-6
-"""Moment arms below this [m], such as the rounding of zero, do not leap."""
+"""Moment arms below this [m], such as rounding errors, do not jump."""
 OFF = 1e-4
-"""Change of a length beyond that by its rate [m] above which it may have jumped."""
+"""A length may have jumped if its change differs from that by its rate by more than this [m]."""
 
 RULE = (
     "where a rule of its surface changes its answer. Move the surface or the points, or choose another "
@@ -35,7 +37,7 @@ def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
     """A sentence on the first slip of each path.
 
     Args:
-        motion: whose frames they are.
+        motion: the motion.
         L: lengths of all paths [m], shape (m, paths).
         Ldot: their rates [m/s], shape (m, paths).
         arms: moment arms [m], shape (m, paths, nu).
@@ -90,7 +92,7 @@ def path_slips(motion: Motion, L: Array, Ldot: Array, arms: Array) -> list[str]:
 
 
 def warn_of_path_slips(what: str, motion: Motion, L: Array, Ldot: Array, arms: Array) -> None:
-    """Warn about the first of them: results there come from the rule, not from the motion."""
+    """Warn about the first slip of each path: results at a slip come from a rule, not from the motion."""
     if found := path_slips(motion, L, Ldot, arms):
         more = f" {len(found) - 1} more paths slip." if len(found) > 1 else ""
         warn(f"{what}: {found[0]}{more}")

@@ -1,5 +1,5 @@
-"""Forces that a user gives over time: tensions of muscles and other paths, forces of actuators, by their
-names; and generalized forces, by the names of speeds."""
+"""Forces given by a user over time: tensions of muscles and other paths and forces of actuators, by their
+names; generalized forces, by the names of speeds."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ SAME_TIME = 1e-6
 def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Forces of paths and actuators by their names, and generalized forces by speed, each of shape (m,).
 
-    Columns with other names are left out with a warning; every muscle must have one. NaN is kept: such
+    Columns with other names are ignored with a warning; every muscle must have a column. NaN is kept: such
     frames have no result.
 
     Args:
-        motion: where the forces act.
+        motion: the motion in which the forces act.
         forces: a Table of tensions [N], forces of actuators [N, N m] and generalized forces, or None.
 
     Raises:
@@ -56,7 +56,7 @@ def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], di
             f"forces: expected a Table with a column per muscle [N], got {type(forces).__name__}{hint}"
         )
     given = _ForceColumns.find(motion.system, forces)
-    rows = at_times("forces", forces, motion.t).T.copy()  # all times of a column in one piece
+    rows = at_times("forces", forces, motion.t).T.copy()  # each column is contiguous
     if given.unknown:
         warn_of_others("forces", forces, given.known)
     if given.bare:
@@ -72,7 +72,7 @@ def prescribed_forces(motion: Motion, forces: Any) -> tuple[dict[str, Array], di
 
 
 class _ForceColumns:
-    """The meaning of the columns of a Table of forces, found once for Tables with the same names and units.
+    """The meaning of the columns of a Table of forces, cached for Tables with the same names and units.
 
     Attributes:
         of_table: names and units of the Table.
@@ -81,12 +81,12 @@ class _ForceColumns:
         muscles: columns of muscles.
         bare: whether no muscle has a unit.
         known: all names that a column may have.
-        unknown: whether some columns have others.
+        unknown: whether some columns have other names.
     """
 
     @classmethod
     def find(cls, system: System, forces: Table) -> _ForceColumns:
-        """Those of a table; errors as `prescribed_forces` has them."""
+        """The columns of a table; raises the errors of `prescribed_forces`."""
         last: _ForceColumns | None = system.compiled.programs.get("columns of forces")
         if last is None or last.of_table != (forces.names, forces.units):
             last = system.compiled.programs["columns of forces"] = cls(system, forces)
@@ -153,8 +153,9 @@ def _warn_of_activations(tensions: Array) -> None:
 
 
 def at_times(what: str, table: Table, t: Array) -> Array:
-    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim. Where
-    two of its rows have one time, the last counts, but the first for the first of two such times in t."""
+    """The values of a Table at other times, shape (m, columns): linear between its rows, as in OpenSim. If
+    two of its rows have the same time, the last one counts, except that the first one counts for the first
+    of two such times in t."""
     near = SAME_TIME * np.diff(t).min(initial=1.0)
     if len(table) == len(t) and abs(table.time - t).max(initial=0.0) <= near:
         return table.values

@@ -1,16 +1,17 @@
 """`cd.relax`: a configuration of least potential energy, on the constraints.
 
-With V the potential energy, g = dV/dq = -f the generalized forces at rest with their sign changed, P the rows
-of the position constraints and Z a basis of the motion that these leave (P Z = 0),
+With V the potential energy, g = dV/dq = -f the negative generalized forces at rest, P the rows of the
+position constraints and Z a basis of the motions that these allow (P Z = 0),
 
     at rest       g + P' lambda = 0         the statics of a constrained system                            (1)
     curvature     W = dg/dq + d(P' lambda)/dq,     Z' W Z > 0 at a minimum                                 (2)
-    step          d = -Z |Z' W Z|^-1 Z' g,         q <- q + N d, then back to the constraints              (3)
+    step          d = -Z |Z' W Z|^-1 Z' g,         q <- q + N d, then projection to the constraints        (3)
 
-The matrix |A| has the eigenvectors of A and the sizes of its eigenvalues, so that (3) always goes down; at a
-saddle, where Z' g = 0 and an eigenvalue is negative, it goes along its direction. Steps are halved until V
-falls. Forces and their derivatives are exact. A step ends where surfaces come to touch, or their overlap x
-would more than double, by its rate along d,
+The matrix |A| has the eigenvectors of A and the absolute values of its eigenvalues, so that (3) is always a
+descent direction; at a saddle, where Z' g = 0 and an eigenvalue is negative, the step follows the
+eigenvector of this eigenvalue. Steps are halved until V falls. Forces and their derivatives are exact. A
+step ends where surfaces begin to touch, or where their overlap x would more than double, judged by its rate
+along d,
 
     at most the part (|x| + SKIN) / xdot of d                                                              (4)
 
@@ -42,7 +43,7 @@ KICK = 1e-2
 LONGEST = 1.0
 """The longest step [rad, m]."""
 SKIN = 1e-4
-"""How far a step may go into a surface that it reaches [m]."""
+"""Largest penetration of a step into a surface that it reaches [m]."""
 SAME = 1e-6
 """Forces and the slope of the energy count as equal up to this part of the largest force."""
 
@@ -59,8 +60,7 @@ def relax(system: System, state: State, *, locked: Iterable[str] = (), accuracy:
     Args:
         system: whose energy is minimized.
         state: where the search starts.
-        locked: names of speeds that do not take part; those that are locked in the state or prescribed by
-            motions do not either.
+        locked: names of speeds to hold fixed, besides those locked in the state or prescribed by motions.
         accuracy: the last change of a coordinate is at most this [rad, m].
 
     Returns:
@@ -138,7 +138,7 @@ class _Descent:
         )
 
     def _until_touch(self, q: Array, d: Array, longest: float) -> float:
-        """The largest part of d that (4) lets pass."""
+        """The largest part of d that (4) allows."""
         on = [name not in self.state.disabled for name in self.system.contacts]
         if not any(on):
             return np.inf
@@ -150,7 +150,7 @@ class _Descent:
         return float(((np.abs(x) + SKIN)[xdot > 0] / xdot[xdot > 0]).min(initial=np.inf))
 
     def _forces(self, q: Array) -> Array:
-        """g: forces that must be added for equilibrium."""
+        """g: the forces that equilibrium requires in addition."""
         return self.system.inverse_dynamics(q, self.zero, self.zero, **self.options)
 
     def _energy(self, q: Array) -> float:

@@ -1,14 +1,14 @@
-"""ResidualForces: what motion, masses and measured loads leave unexplained at a floating body.
+"""ResidualForces: forces at a floating body that motion, masses and measured loads leave unexplained.
 
-A body floats if its joint lets it move away from ground along two axes or more. Newton's law for all that it
-carries then gives the required external load. Whatever inverse dynamics finds there besides the measured
-loads is an error of motion, loads or masses: OpenSim calls it residual.
+A body floats if its joint lets it translate relative to ground along at least two axes. Newton's law for it
+and its descendants then gives the required external load. Any further load from inverse dynamics at this
+joint is an error of motion, measured loads or masses: OpenSim calls it residual.
 
 Guidelines are those of Hicks, Uchida, Seth, Rajagopal and Delp (2015), Is my model good enough?, J Biomech
 Eng 137(2), 020905, and of OpenSim's page "Simulation with OpenSim - Best Practices": residual forces up to
 5 % of the peak external force, RMS residual moments up to 1 % of the height of the mass center times it.
-This height is taken as the distance from the common mass center to the farthest one of a body, the feet of a
-standing subject, so that it does not vanish for one who lies down.
+The height is computed as the distance from the common mass center to the farthest mass center of a body,
+the feet of a standing subject, so that it does not vanish for a subject who is lying down.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ FORCE, MOMENT = 0.05, 0.01
 """Guidelines: peak residual force over the peak external force; RMS residual moment over this force times the
 distance of the mass center from the farthest body."""
 FORCE_FAILS, MOMENT_FAILS = 0.4, 0.1
-"""Above these an input is wrong: filtered walks reach 0.15 and 0.02, those without loads 0.9, of one plate
-missing 0.8, of loads given twice 0.5; a center of pressure that is 10 cm off gives 0.1."""
+"""Above these an input is wrong: filtered walks reach 0.15 and 0.02; forces are 0.9 without loads, 0.8 with
+a missing plate, and 0.5 with loads applied twice; a center of pressure that is off by 10 cm gives a moment
+of 0.1."""
 SMALLEST = 1e-6
-"""[m] Mass centers that are nearer to the common one are in one place: there is no lever arm."""
+"""[m] Mass centers nearer to the common one have no lever arm."""
 LOOKED = 12
 """Frames at which poses are evaluated."""
 FITS = "motion, external loads and masses are inconsistent"
@@ -45,18 +46,18 @@ FITS = "motion, external loads and masses are inconsistent"
 
 @dataclass(frozen=True, eq=False)
 class FloatingBase:
-    """A body that floats, with all that it carries.
+    """A body that floats, with its descendants.
 
     Attributes:
         body: its name.
         forces: places of the speeds [m/s] of its joint in u.
-        moments: of those [rad/s].
-        carried: places of the body and of all that it carries among the bodies.
-        depths: of these in the tree.
-        names: of these.
-        masses: of these [kg].
-        mass_centers: of these, in their frames [m], shape (n, 3).
-        weight: of all [N].
+        moments: places of its speeds [rad/s].
+        carried: places of the body and its descendants among the bodies.
+        depths: their depths in the tree.
+        names: their names.
+        masses: their masses [kg].
+        mass_centers: their mass centers, in their frames [m], shape (n, 3).
+        weight: their total weight [N].
     """
 
     body: str
@@ -70,14 +71,15 @@ class FloatingBase:
     weight: float
 
     def without(self, held: Array) -> FloatingBase:
-        """The mask without locked speeds, shape (nu,): loads at these are reactions."""
+        """A mask of the speeds of the joint without locked ones, shape (nu,); loads at locked speeds are
+        reactions."""
         forces, moments = ([k for k in part if not held[k]] for part in (self.forces, self.moments))
         return replace(self, forces=forces, moments=moments)
 
 
 def floating_bases(system: System) -> list[FloatingBase]:
-    """The bodies that float, found once: none, where constraints or rigid contacts may carry them, or where
-    the actuators of a machine without muscles do."""
+    """The bodies that float, cached; none if they may be supported by constraints, by rigid contacts, or by
+    the actuators of a machine without muscles."""
     return system.compiled.remembered("floating bases", lambda: list(_floating_bases(system)))
 
 
@@ -116,7 +118,7 @@ def _floating_bases(system: System) -> Iterator[FloatingBase]:
 
 
 def _path(body: Body) -> list[Body]:
-    """The body and all between it and ground."""
+    """The body and all bodies between it and ground."""
     out = [body]
     while out[-1].parent is not None and not out[-1].parent.is_ground:
         out.append(out[-1].parent)
@@ -129,7 +131,7 @@ class ResidualForces:
     Args:
         motion: the frames.
         tau: generalized forces that nothing known exerts [N, N m], shape (m, nu).
-        loads: of the external loads.
+        loads: wrenches of the external loads.
         weighs: whether gravity acts.
     """
 
@@ -156,8 +158,8 @@ class ResidualForces:
             )
 
     def suspicious(self) -> bool:
-        """Whether a row may fail, found in some 15 microseconds: by forces; True where loads
-        are used for the first time."""
+        """Whether a row may fail, judged by forces in about 15 microseconds; True if loads are used for the
+        first time."""
         looked: WeakSet[ExternalLoad] = self.motion.system.compiled.remembered("loads looked at", WeakSet)
         new = [load for load in self.loads.given if load not in looked]
         looked.update(new)
@@ -219,7 +221,7 @@ class ResidualForces:
                 yield from self._near(base, name, rows, c)
 
     def _mass_centers(self, base: FloatingBase) -> tuple[list[int], Array]:
-        """Some frames, and mass centers of the carried bodies [m], shape (frames, n, 3)."""
+        """Some frames, and mass centers of the body and its descendants [m], shape (frames, n, 3)."""
         motion, compiled = self.motion, self.motion.system.compiled
         rows = [*range(0, len(motion), max(1, len(motion) // LOOKED))]
         tail = motion.tail[rows]
@@ -229,8 +231,9 @@ class ResidualForces:
         return rows, (R @ base.mass_centers[..., None])[..., 0] + X[..., 9:]
 
     def _near(self, base: FloatingBase, name: str, rows: list[int], c: Array) -> Iterator[Check]:
-        """How far the line of action of a load is from its body, and from others as far out in the tree: a
-        load of the left foot that was put on the right one passes nearer to the left one."""
+        """Compare the distances of a load's line of action from its body and from other bodies at the same
+        depth in the tree: a load of the left foot that was applied to the right one passes nearer to the
+        left one."""
         bodies, W = self.motion.system.bodies, self.loads[name][rows]
         F, own = W[:, 3:], next(k for k, j in enumerate(base.carried) if bodies[j].name == name)
         alike = [k for k, depth in enumerate(base.depths) if depth == base.depths[own] and k != own]
@@ -263,7 +266,7 @@ def _lost(tau: Array) -> Check:
 
 
 def _peak(f: Array) -> tuple[float, int]:
-    """The largest length of vectors (m, n), and where; frames without an answer, NaN, do not count."""
+    """The largest length of vectors (m, n), and its frame; frames with NaN are ignored."""
     size = np.fmax(np.einsum("ij,ij->i", f, f), 0.0)
     i = int(size.argmax()) if len(size) else 0
     return float(np.sqrt(size[i])) if len(size) else 0.0, i
@@ -272,7 +275,7 @@ def _peak(f: Array) -> tuple[float, int]:
 def residual_quality(
     who: str, motion: Motion, tau: Array, loads: LoadWrenches, weighs: bool = True
 ) -> Quality:
-    """The quality of generalized forces (m, nu) that nothing known exerts, and a warning if it fails."""
+    """The quality of generalized forces (m, nu) that nothing known exerts; warns if it fails."""
     residuals = ResidualForces(motion, tau, loads, weighs)
     quality = Quality(lambda: [*residuals.checks(), _lost(tau)], who)
     if residuals.bases and residuals.suspicious():

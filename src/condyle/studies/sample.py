@@ -6,22 +6,22 @@ kT M^-1 on G u = 0, and what is left for q is
 
     exp(-U / kT) dq,    U = V - kT/2 (ln det M + ln det G M^-1 G' - ln det G K^-1 G')                      (1)
 
-where det M is the volume factor of minimal coordinates: rigid bodies fill more of the phase space where they
-are heavy. G has its determinants because dq is measured on the constraints by the constant matrix K, which is
-M at the start. Each proposal moves q by L steps of RATTLE in the metric K from fresh speeds v, covariance
-kT K^-1,
+where det M is the volume factor of minimal coordinates: rigid bodies occupy more phase space where the mass
+matrix is large. The determinants with G appear because dq is measured on the constraints by the constant
+matrix K, which is M at the start. Each proposal moves q by L steps of RATTLE in the metric K from fresh
+speeds v, covariance kT K^-1,
 
     v <- v - h/2 K^-1 (dU/dq - G' lambda),   q <- q + h N v,   v <- v - h/2 K^-1 (dU/dq - G' mu)           (2)
 
-with lambda from the constraints at the new q, and mu from G v = 0. The steps keep volume and can be reversed,
-so that the rule of Metropolis,
+with lambda from the constraints at the new q, and mu from G v = 0. The steps preserve volume and are
+reversible, so that the rule of Metropolis,
 
     accept with probability min(1, exp(-(v' K v / 2 + U)_new + (v' K v / 2 + U)_old) / kT)                 (3)
 
-makes the distribution exact for every h. A step whose reverse does not come back, because Newton found
-another root, is rejected (Lelievre, Rousset, Stoltz 2019). Quaternions move by q + h N v, normalized: a turn
-about v, which keeps the volume of rotations; with constraints K is isotropic in each of them, which makes (2)
-symplectic there too. dU/dq is exact.
+makes the distribution exact for every h. A step whose reverse does not return, because Newton found another
+root, is rejected (Lelievre, Rousset, Stoltz 2019). Quaternions move by q + h N v, normalized: a rotation
+about v, which preserves the volume of rotations; with constraints K is isotropic in each of them, so that
+(2) is symplectic for quaternions too. dU/dq is exact.
 """
 
 from __future__ import annotations
@@ -56,16 +56,16 @@ if TYPE_CHECKING:
     from condyle.table.plots import PlotOptions
 
 ACCEPT, ACCEPT_BOUND = 0.8, 0.9
-"""Share of proposals that the step h aims at, without and with constraints: with them long steps do not come
-back."""
+"""Target share of accepted proposals, without and with constraints: with constraints long steps do not
+return."""
 LEAST = 8
-"""States of a chain that can be judged by halves."""
+"""Smallest number of states of a chain for comparing its halves."""
 CLOSED = 1e-11
-"""Errors of constraints below this part of the lengths and angles of a system (1 m, 1 rad) are zero."""
+"""Errors of constraints below this part of the lengths and angles of a system (1 m, 1 rad) count as zero."""
 BACK = 1e-8
-"""A step may be reversed if it comes back as near as this [rad, m]."""
+"""A step is reversible if it returns to within this [rad, m]."""
 NEWTON, FAR = 12, 1e3
-"""So many iterations at most, and none from errors above this [rad, m]."""
+"""Largest number of Newton iterations, and the error [rad, m] above which there are none."""
 
 
 @with_call_hints({"temperature": "kT, in joules: 1.380649e-23 times the temperature"})
@@ -84,19 +84,20 @@ def sample(
     """States of a system in contact with a heat bath: density exp(-E / kT) on the constraints (theory:
     Sampling).
 
-    Dampers and friction without sticking do not change the distribution and take no part; all other forces
-    must have an energy. Locked or prescribed speeds keep their values. Ranges of coordinates do not limit
-    them.
+    Dampers and friction without sticking do not change the distribution and are ignored; all other forces
+    must have an energy. Locked or prescribed speeds keep their values. Ranges of coordinates are not
+    enforced.
 
     Args:
         system: whose states.
         kT: energy of the bath [J]: 4.1e-21 J at room temperature for molecules.
-        n: how many states.
-        seed: of the random numbers.
+        n: number of states.
+        seed: seed of the random numbers.
         state: where all chains start, with its Parameters, inputs, locks and disabled forces.
-        chains: that run side by side, as lanes of one native batch; fewer where n has not eight states for each.
+        chains: number of chains that run side by side, as lanes of one native batch; fewer if n is less
+            than eight states for each.
         steps: leapfrog steps between two states of a chain, on average.
-        warmup: states of each chain that are thrown away; the size of the steps is found from them.
+        warmup: number of states of each chain that are discarded; they determine the size of the steps.
 
     Raises:
         DescriptionError: a force acts at rest and stores no energy; constraints on speeds; contacts that act
@@ -153,7 +154,7 @@ class _Chains:
         self.system, self.kT, self.chains = system, kT, chains
         self.rng = np.random.default_rng(seed)
         given = ("t", "z", "inputs", "discrete", "parameters", "disabled", "locked")
-        same = np.array_equal(state.tail, system.compiled.tails.default)  # without options calls are shorter
+        same = np.array_equal(state.tail, system.compiled.tails.default)  # calls without options are faster
         self.options: dict[str, Any] = {} if same else {name: getattr(state, name) for name in given}
         self.free = np.flatnonzero(~system.compiled.tails.held(state.tail))
         if not len(self.free):
@@ -245,7 +246,8 @@ class _Chains:
     # ---- steps ----
 
     def _first_step(self, q: Array) -> float:
-        """A part of the shortest period, or of a radian and a meter at thermal speed."""
+        """Initial h: a part of the shortest period, or of the time for a radian and a meter at thermal
+        speed."""
         zero = self.zero
         W = self.system.jacobian("inverse_dynamics", q, zero, zero, wrt="q", **self.options)
         W = W[self.free[:, None], self.free]
@@ -262,7 +264,7 @@ class _Chains:
 
     @staticmethod
     def _tangent(v: Array, inverse: Array, G: Array) -> Array:
-        """The nearest v with G v = 0, in the metric."""
+        """The v with G v = 0 that is nearest in the metric."""
         GK = G @ inverse
         lambda_ = np.linalg.solve(GK @ G.swapaxes(-1, -2), (G @ v[..., None]))
         return v - (GK.swapaxes(-1, -2) @ lambda_)[..., 0]
@@ -270,8 +272,8 @@ class _Chains:
     def _drift(
         self, q: Array, v: Array, G: Array, h: float, good: NDArray[np.bool_]
     ) -> tuple[Array, Array, NDArray[np.bool_]]:
-        """q after h, on the constraints, with v + K^-1 G' lambda, of those that are good; and of which
-        Newton's method came to an end."""
+        """q after h, on the constraints, and v + K^-1 G' lambda, for the chains that are `good`; and for
+        which of them Newton's method converged."""
         KG = self.K_inverse @ G.swapaxes(-1, -2)
         to, v, done = q.copy(), v.copy(), np.zeros(len(q), dtype=bool)
         left = np.flatnonzero(good)
@@ -284,7 +286,7 @@ class _Chains:
             if not len(left):
                 break
             J = h * self._G(to[left]) @ KG[left]
-            J += 1e-15 * np.abs(J).max() * np.eye(J.shape[-1])  # far from the constraints it may be singular
+            J += 1e-15 * np.abs(J).max() * np.eye(J.shape[-1])  # J may be singular far from the constraints
             v[left] -= (KG[left] @ np.linalg.solve(J, p[..., None]))[..., 0]
         return to, v, done
 
@@ -331,7 +333,7 @@ class _Chains:
         return np.einsum("...i,ij,...j->...", v, self.K, v) / 2
 
     def warm(self, count: int, steps: int) -> None:
-        """Find h: its logarithm follows the share of accepted proposals, ever more slowly."""
+        """Find h: its logarithm follows the share of accepted proposals, with decreasing gain."""
         aim = ACCEPT_BOUND if len(self.rows) else ACCEPT
         for i in range(count):
             self.h *= math.exp((self.move(steps) - aim) * 2 / (1 + i / 10) ** 0.6)
@@ -339,7 +341,7 @@ class _Chains:
     # ---- the result ----
 
     def _periodic(self, q: Array) -> list[int]:
-        """Coordinates of which a whole turn changes nothing."""
+        """Coordinates for which a whole turn changes nothing."""
         system = self.system
         some = q.reshape(-1, system.nq)[:: max(1, q[..., 0].size // 5)][:5]
         units = variables(system)[1]
@@ -408,7 +410,7 @@ def _judge(x: Array) -> tuple[float, float]:
     m, k = y.shape
     W = y.var(axis=1, ddof=1).mean()
     if W == 0:
-        return 1.0, float(x.size)  # it does not move at all: a locked coordinate
+        return 1.0, float(x.size)  # constant, such as a locked coordinate
     total = (k - 1) / k * W + y.mean(axis=1).var(ddof=1)
     f = np.fft.rfft(y - y.mean(axis=1, keepdims=True), 2 * k, axis=1)
     covariance = np.fft.irfft(np.abs(f) ** 2, axis=1)[:, :k].mean(axis=0) / k
@@ -426,17 +428,17 @@ class BoltzmannSample(Judged, ShowsBlocks):
     Attributes:
         system: whose states.
         kT: energy of the bath [J].
-        q: coordinates, shape (n, nq). Angles of which a whole turn changes nothing are between -pi and pi,
+        q: coordinates, shape (n, nq). Angles for which a whole turn changes nothing are between -pi and pi,
             quaternions have w >= 0.
         u: speeds, shape (n, nu).
-        energy: kinetic and potential together [J], shape (n,).
-        potential: V alone [J], shape (n,).
-        chain: which chain each state is from, shape (n,).
-        rhat: by coordinate and "energy", how much chains differ: 1 if not at all. Of angles that turn all
-            the way, the worse of cosine and sine.
+        energy: kinetic plus potential energy [J], shape (n,).
+        potential: V [J], shape (n,).
+        chain: chain of each state, shape (n,).
+        rhat: by coordinate and "energy", how much chains differ: 1 if they do not. For angles that turn all
+            the way it is the worse of those of cosine and sine.
         ess: effective sample size of each: the number of independent states with the same information.
         accepted: share of proposals that were accepted.
-        lost: share of proposals whose steps did not come back to the constraints.
+        lost: share of proposals whose steps did not return to the constraints.
         step: h of the leapfrog steps [s].
     """
 

@@ -71,7 +71,7 @@ ELSEWHERE = {
     "parameters": "they belong to the state: system.state(parameters=...)",
     "inputs": "they belong to the state: system.state(inputs=...)",
 }
-"""Names here of arguments of other libraries."""
+"""Condyle's names for arguments of other libraries."""
 
 SCIPY = {"RK45": "dormand-prince", "DOP853": "dormand-prince-8", "RK23": "rk3"}
 """The same methods under SciPy's names."""
@@ -128,26 +128,27 @@ def simulate(
     threads: int | None = None,
 ) -> Trajectory | Ensemble:
     """The motion from a state until t_final, or the motions from many states. A t_final before the state's t
-    runs backward in time, from one state and without events: `traj.t` falls. What is damped forward grows
-    backward, and so do errors. Every step is projected, which keeps constraints to a tenth of the
-    accuracy or better. The run can be interrupted (Ctrl-C): it returns the results until then. A run that
+    runs backward in time, from one state and without events: `traj.t` falls. Damped motions grow backward
+    in time, and so do errors. Every step is projected, which keeps constraints to a tenth of the accuracy
+    or better. The run can be interrupted (Ctrl-C): it returns the results until then. A run that
     cannot continue does not raise an error either: `traj.status` gives the reason, and what to try.
 
     Rigid contacts, stops and ropes (`system.constraints.unilateral`) open, close, stick and slide at events
-    that the run finds by itself: `traj.events` names them, `traj.impacts` has what impacts did. A run starts
-    with those closed that must be. Rigid surfaces that overlap at the start raise an error.
+    that the run finds automatically: `traj.events` names them, and `traj.impacts` has the effects of
+    impacts. The run determines which of them are closed at the start. Rigid surfaces that overlap at the
+    start raise an error.
 
-    Where a wrap surface makes the length of a path jump, a step ends: `traj.jumps` and a warning give the
-    size, and the run restarts just after. Of many states those that jump run once more, one at a time;
-    `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of their mobilizers;
-    with many states only the kept rows are checked. Another names motions, forces and excitations that are
-    given by samples which end before the run does.
+    If a wrap surface makes the length of a path jump, a step ends: `traj.jumps` and a warning give the
+    size, and the run restarts just after. With many states, those that jump run once more, one at a time;
+    `ens.jumps` has the jumps of each. A warning says when coordinates leave the domains of their
+    mobilizers; with many states only the kept rows are checked. Another names motions, forces and
+    excitations that are given by samples which end before the run does.
 
     Args:
-        system: whose motion is wanted.
+        system: the system that moves.
         state: a State. For an Ensemble many: a sequence of States, or a mapping of what `system.state` takes,
-            with one more leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}. What is
-            missing has its default.
+            with one more leading dimension: {"q": array (N, nq), "parameters": {"mass": array (N,)}}.
+                Missing values have their defaults.
         t_final: the end [s].
         accuracy: one number for all, about the number of digits: 1e-3 is three (sherman2011 (5), (6)). Errors
             are relative to a unit: 1 rad, one length of the system, and these in 0.1 s for speeds.
@@ -161,12 +162,13 @@ def simulate(
         events: see Event; those of witnesses first, then those set in time, each in the order given. With
             many states each has its own instants, and runs by itself in one of several threads; actions are
             called one at a time.
-        weights: of the errors in q, u, z, shape (nq + nu + nz,), instead of those that follow from the units.
+        weights: weights of the errors in q, u, z, shape (nq + nu + nz,), instead of those that follow from
+            the units.
         progress: True shows a bar; a function is called a few times per second with the share of time or
             members done.
         keep: with many states, what to keep of each motion: "ends", "steps", or times [s], shape (T,), that
-            all pass. Of one state every step is kept; of a run of millions of steps, without events, keep
-            times: it goes from one to the next, and derivatives run each piece again.
+            all pass. With one state every step is kept by default; for a run of millions of steps without
+            events, keep times: it runs from one to the next, and derivatives run each piece again.
         threads: with many states, how many to use; all cores by default.
 
     Returns:
@@ -326,7 +328,7 @@ def _events(events: Any) -> list[Event]:
 
 
 def _samples(system: System, events: list[Event]) -> dict[str, SampleAndHold]:
-    """The samples of a system; those that wait for an event have one."""
+    """The samples of a system; samples that wait for an event must have one."""
     if not system.measures:
         return {}
     from condyle.integrate.interrupts.samples import check_samples, samples
@@ -407,15 +409,15 @@ def _warn_of_left_out(system: System, found: Trajectory | Ensemble) -> None:
         from condyle.system.failures import report_left_out_frames
 
         for traj in [found] if isinstance(found, Trajectory) else found:
-            notes.put()  # of which member it tells is not known
+            notes.put()  # it is not known which member set it
             tails = traj.tails(np.arange(len(traj)))
             if report_left_out_frames(system.compiled, "simulate", traj.t, traj.q, tails):
                 return
 
 
 def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
-    """Warn about path lengths that jump by a rule: the jump is not physical, and its forces do work from
-    nowhere."""
+    """Warn about path lengths that jump by a rule: the jump is not physical, and its forces create
+    energy."""
     each = (found.jumps,) if isinstance(found, Trajectory) else found.jumps
     jumps = [j for of_one in each for j in of_one]
     if not jumps:
@@ -478,7 +480,7 @@ def _warn_of_domains(system: System, found: Trajectory | Ensemble) -> None:
 
 
 def _method(integrator: Any) -> Method:
-    """A method itself, or by its name here or in SciPy."""
+    """A method, given as an object or by its name in Condyle or SciPy."""
     if isinstance(integrator, Method):
         return integrator
     if isinstance(integrator, str) and (found := METHODS.get(SCIPY.get(integrator, integrator))):
@@ -519,7 +521,7 @@ def _times(keep: Any, members: Members, t_final: float) -> Array | None:
 
 
 def _check_constraints(system: System, members: Members, accuracy: float) -> None:
-    """A run starts on its constraints; the loop keeps it there."""
+    """Check that a run starts on its constraints; the step loop keeps it on them."""
     nq, nu = system.nq, system.nu
     for i, wrong in violations(
         system, members.y[:, :nq], members.y[:, nq : nq + nu], members.tail, accuracy

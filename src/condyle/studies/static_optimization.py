@@ -46,12 +46,12 @@ KKT = 1e-9
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StaticOptimization(ShowsBlocks):
-    """Activations, forces and how well they were found, from `cd.static_optimization`. Frames that failed are
-    NaN in all Tables but `missing`.
+    """Activations, forces and their quality, from `cd.static_optimization`. Failed frames are NaN in all
+    Tables except `missing`.
 
     Attributes:
-        activations: of the muscles.
-        controls: of the actuators.
+        activations: activations of the muscles.
+        controls: controls of the actuators.
         forces: tensions of muscles and of actuators along paths [N], forces of other actuators [N, N m].
         reserves: forces of the reserves [N m, N], a column per speed that has one.
         missing: generalized forces that nothing can exert [N m, N], a column per speed: zero unless a frame
@@ -163,13 +163,14 @@ def static_optimization(
 ) -> StaticOptimization:
     """Activations that move a system as recorded with the least effort, the weighted sum of their powers.
 
-    Each frame is on its own: activation dynamics and the stretch of tendons take no part, as in OpenSim. A
-    frame that no activations explain is NaN and raises a warning; `failures` lists the missing forces.
+    Each frame is solved separately: activation dynamics and the stretch of tendons are ignored, as in
+    OpenSim. A frame that no activations can explain is NaN and raises a warning; `failures` lists the
+    missing forces.
 
     Args:
         system: muscle and actuator forces are the unknowns; all other forces are applied as modeled.
-        motion: a Table of coordinates, from which speeds and accelerations come by splines (see
-            `cd.Motion.of`), or a `cd.Motion`, a Trajectory, or Frames, which have their own.
+        motion: a Table of coordinates, which is differentiated by splines for speeds and accelerations (see
+            `cd.Motion.of`), or a `cd.Motion`, a Trajectory, or Frames, which contain them.
         external_loads: measured forces on bodies over time, `cd.ExternalLoad`, one or several.
         exponent: p of the sum of |x|^p over activations, controls and reserves, at least 1. With 1 the answer
             may not be unique.
@@ -178,8 +179,8 @@ def static_optimization(
         physiology: whether the tension at an activation of 1 depends on the fiber's length and velocity, with
             a rigid tendon; otherwise it is the `max_isometric_force`.
         passive: whether passive tensions act too, with a rigid tendon. OpenSim leaves them out.
-        reserves: optimal forces [N m, N] of actuators that are added to help: one number for all speeds, or
-            by coordinate. Their forces cost (force / optimal force)^p.
+        reserves: optimal forces [N m, N] of reserve actuators, which are added: one number for all speeds,
+            or by coordinate. Their forces cost (force / optimal force)^p.
         weights: of muscles, actuators and reserves in the sum, by the name of the force or coordinate; 1 by
             default.
         lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
@@ -224,7 +225,7 @@ def static_optimization(
 
 
 def _moments(motion: Motion, loads: LoadWrenches) -> Array:
-    """tau of (1), shape (m, nu): what muscles and actuators have to do together."""
+    """tau of (1), shape (m, nu): the generalized forces that muscles and actuators must exert together."""
     system, model = motion.system, motion.system.compiled.model
     kept = [
         name for name in system.forces if name not in model.controlled_paths and name not in model.actuators
@@ -316,10 +317,10 @@ def _why(
 
 
 RESERVE, RESERVE_FAILS = 10.0, 50.0
-"""[%] Peak of a reserve against the peak moment of its joint: OpenSim's guideline; and from where on the
-reserves rather than the muscles move the joint."""
+"""[%] Peak of a reserve relative to the peak moment of its joint: OpenSim's guideline; and the value above
+which reserves, not muscles, move the joint."""
 FELT = 0.01
-"""Reserves below this part of the largest moment of all joints do not count."""
+"""Reserves below this part of the largest moment of all joints are ignored."""
 
 
 class Recruitment:
@@ -330,7 +331,7 @@ class Recruitment:
         tau: generalized forces that they exert together [N m, N], shape (m, nu).
         x: activations, controls and reserves found, shape (m, n).
         most: their upper bounds, shape (n,).
-        residuals: of the same motion and loads.
+        residuals: residual forces of the same motion and loads.
         physiology: whether tensions depended on fiber lengths.
     """
 
@@ -347,7 +348,7 @@ class Recruitment:
         self.residuals, self.physiology = residuals, physiology
 
     def suspicious(self) -> bool:
-        """Whether a row may fail: found quickly."""
+        """Whether a row may fail, by a quick test."""
         return self.residuals.suspicious() or any(check.verdict == "fail" for check in self._helped())
 
     def checks(self) -> Iterator[Check]:
@@ -363,8 +364,8 @@ class Recruitment:
         yield Check("frames that failed", failed, f"of {len(self.x)}", 0.0, 0.0, advice="see result.failures")
 
     def _helped(self) -> Iterator[Check]:
-        """The largest reserve and the largest actuator of a coordinate, each against the moment there, where
-        muscles could act."""
+        """The largest reserve and the largest actuator of a coordinate relative to the moment at this
+        coordinate, among coordinates on which muscles can act."""
         unknowns, m = self.unknowns, len(self.unknowns.muscles)
         first = m + len(unknowns.others)
         base = {k for b in self.residuals.bases for k in (*b.forces, *b.moments)}

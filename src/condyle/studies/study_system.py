@@ -1,7 +1,7 @@
-"""The system of a study: a user's system with some of its forces, and with the loads that the study applies.
+"""The system of a study: a user's system with some of its forces and the loads that the study applies.
 
-Forces that a study leaves out are left out of the machine code, not switched off in it: inverse dynamics of
-an arm does not solve the paths of its muscles. The loads of a study come with each frame as Inputs:
+Forces that a study leaves out are not in the machine code at all: inverse dynamics of an arm does not solve
+the paths of its muscles. The loads of a study are Inputs with values for each frame:
 
     tension of a path [N]                      instead of the muscle that runs along it
     force of an actuator [N, N m]              instead of its control
@@ -49,7 +49,7 @@ class Pull(PathLaw):
     """A given tension along a path.
 
     Args:
-        path: where it runs.
+        path: the path.
         pull: the tension [N].
     """
 
@@ -64,10 +64,10 @@ class StudySystem:
     """A copy of a user's system with the forces that a study applies.
 
     Attributes:
-        system: with these forces.
+        system: the system with these forces.
         pulled: names of the paths and actuators with given forces.
         loaded: names of the bodies with given loads.
-        silent: names of forces that are there for their auxiliary states only.
+        silent: names of forces that are included only for their auxiliary states.
         left_out: text that lists the forces of the user's system that are left out.
     """
 
@@ -76,28 +76,28 @@ class StudySystem:
     loaded: tuple[str, ...] = ()
     silent: frozenset[str] = frozenset()
     left_out: str = ""
-    _places: list[_Places] = field(default_factory=list, repr=False)  # when it is first needed
+    _places: list[_Places] = field(default_factory=list, repr=False)  # computed on first use
 
     def batch(self, motion: Motion, pulls: Array | None = None, loads: Array | None = None) -> Batch:
         """The frames of a motion, for operators of this system.
 
         Args:
-            motion: of the user's system.
-            pulls: their forces [N, N m], shape (m, pulled).
+            motion: motion of the user's system.
+            pulls: given forces [N, N m], shape (m, pulled).
             loads: wrenches about ground's origin, in ground [N m, N], shape (m, loaded, 6).
         """
         if not self._places or self._places[0].model is not motion.system.compiled.model:
             self._places[:] = [_Places(self, motion.system.compiled.model)]
         places = self._places[0]
         shape = len(motion), len(places.constants)
-        if motion.steady:  # all but the time is the same in all frames
+        if motion.steady:  # everything except time is the same in all frames
             row = places.constants.copy()
             row[places.into] = motion.start.tail[places.source]
             if self.system.compiled.timed.operators or pulls is not None or loads is not None:
                 tail = np.empty(shape)
                 tail[...] = row
                 tail[:, 0] = motion.t
-            else:  # as np.broadcast_to, in a tenth of the time
+            else:  # like np.broadcast_to, in a tenth of the time
                 tail = np.ndarray(shape, buffer=row, strides=(0, row.itemsize))
         else:
             tail = np.empty(shape)
@@ -113,13 +113,13 @@ class StudySystem:
 
 
 class _Places:
-    """Origin of the tail of a study's system.
+    """Where the numbers in the tail of a study's system come from.
 
     Attributes:
-        model: of the user's system.
-        constants: of the tail, zero where it comes from elsewhere.
-        into: places in the tail that come from the user's.
-        source: and where they are there.
+        model: model of the user's system.
+        constants: constant numbers of the tail; zero for all others.
+        into: places in the tail with numbers from the user's tail.
+        source: places of these numbers in the user's tail.
         pulls: places of the given forces.
         loads: places of the given loads, by body.
     """
@@ -150,18 +150,18 @@ class _Places:
 
 
 def _run(places: list[int]) -> list[int] | slice:
-    """A slice, where places follow each other."""
+    """A slice, if the places are consecutive."""
     a = places[0] if places else 0
     return slice(a, a + len(places)) if places == [*range(a, a + len(places))] else places
 
 
 def _tension(force: str) -> str:
-    """The Input of a path or an actuator."""
+    """Name of the Input of a path or an actuator."""
     return f"given force of {force}"
 
 
 def _wrench(body: str) -> list[str]:
-    """The six Inputs of a body."""
+    """Names of the six Inputs of a body."""
     return [f"given load on {body}: {axis}" for axis in ("mx", "my", "mz", "fx", "fy", "fz")]
 
 
@@ -175,7 +175,7 @@ def with_force(law: Force, value: Input) -> Force:
 
 
 def warn_unilateral_ignored(who: str, motion: Motion) -> None:
-    """Warn of rigid contacts, stops and ropes, which push nothing in a study of a recorded motion."""
+    """Warn of rigid contacts, stops and ropes, which exert no forces in a study of a recorded motion."""
     system = motion.system
     if names := [name for name in system.constraints.unilateral if name not in motion.start.disabled]:
         some = ", ".join(map(repr, names[:3])) + ", ..." * (len(names) > 3)
@@ -195,7 +195,7 @@ def recorded_motion(
     lowpass: float | None,
     state: State | None,
 ) -> tuple[Motion, LoadWrenches]:
-    """The start of the study `who` of a recorded motion: the motion, and the wrenches of external loads."""
+    """The inputs of the study `who` of a recorded motion: the motion, and the wrenches of external loads."""
     check_system(who, system, "motion")
     moved = Motion.of(system, motion, lowpass=lowpass, state=state)
     warn_unilateral_ignored(who, moved)
@@ -210,14 +210,14 @@ def study_system(
     rigid: Mapping[str, Constraint] | None = None,
     law: Callable[[Force, Input], Force] = with_force,
 ) -> StudySystem:
-    """A system with some of its forces, made once.
+    """A system with some of its forces, cached.
 
     Args:
-        system: the user's.
+        system: the user's system.
         kept: names of the forces that act as modeled.
         pulled: names of paths and actuators, on which given forces act.
         loaded: names of bodies on which given loads act.
-        rigid: constraints that take the place of forces, by the forces' names.
+        rigid: constraints that replace forces, by the forces' names.
         law: makes the law of a force in `pulled` from that force and its Input.
     """
     pulled, loaded, rigid = tuple(pulled), tuple(loaded), dict(rigid or {})
@@ -243,7 +243,7 @@ def study_system(
 
 
 def _refuse_reactions(system: System, kept: Collection[str], pulled: Collection[str]) -> None:
-    """DescriptionError where a law that acts asks for reactions, to which forces that are left out contribute."""
+    """Raise DescriptionError if a law that acts depends on reactions to which omitted forces contribute."""
     asking = [name for name in system.compiled.model.reaction_laws if name in kept]
     out = [name for name in system.forces if name not in kept and name not in pulled]
     if asking and (out := [n for n in out if not isinstance(system.force(n), CoordinateActuator)]):
@@ -261,7 +261,7 @@ def _left_out(system: System, part: System) -> str:
 
 
 def _asked(system: System, kept: Collection[str]) -> set[str]:
-    """Forces whose auxiliary states the kept forces, constraints or measures read."""
+    """Names of forces whose auxiliary states the kept forces, constraints or measures read."""
     laws: list[Any] = [system.force(name) for name in kept]
     laws += [system.constraint(name) for name in system.constraints]
     laws += [system.measure(name) for name in system.measures]

@@ -6,11 +6,11 @@ the speeds e_k, and tau from inverse dynamics,
 
     R' (F a + F_P) + B' c + sum_k f_0 r_k e_k - G' lambda = tau                    ruggiero2020 (29)-(33)  (1)
 
-Constraints G and held speeds carry the part that is not along the free directions N, G N = 0:
+Constraints G and held speeds supply the forces outside of the free directions N, G N = 0:
 
     A x = b,   x = (a, c, r),   A = N' [R' diag(F), B', f_0 e_k],   b = N' (tau - R' F_P)                  (2)
 
-N has a column per independent speed, in which this speed is 1 and the other independent ones are 0.
+N has a column per independent speed, in which this speed is 1 and the other independent speeds are 0.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ from condyle.trace.parameter import Expression
 
 WHO = "static_optimization"
 DEPENDENT = 1e-3
-"""Speeds stay the dependent ones while the constraints determine them this well, compared with the frame that
-they were chosen at."""
+"""The choice of dependent speeds is kept while the constraints determine them at least this well, compared
+with the frame of the choice."""
 RANK = 1e-9
 """Singular values of G below this part of the largest count as zero."""
 
@@ -51,15 +51,15 @@ class UnknownForces:
         reserves: optimal forces, one for all free speeds, by coordinate or speed, or None.
 
     Attributes:
-        muscles: names.
-        others: names of actuators, those along paths first.
-        reserves: the speeds that have a reserve, by their places in u.
-        units: of the forces of muscles and actuators.
-        strength: force at a unit of each variable, shape (m, n).
+        muscles: names of the muscles.
+        others: names of the actuators, those along paths first.
+        reserves: places in u of the speeds with a reserve.
+        units: units of the forces of muscles and actuators.
+        strength: force per unit of each variable, shape (m, n).
         added: passive tension of each path, shape (m, paths).
         columns: effect of a unit of each variable on the speeds, shape (m, nu, n).
         passive: generalized forces of the passive tensions, shape (m, nu).
-        lengths: of the paths of muscles and actuators [m], shape (m, paths).
+        lengths: lengths of the paths of muscles and actuators [m], shape (m, paths).
     """
 
     def __init__(
@@ -101,7 +101,8 @@ class UnknownForces:
         self.passive = (self.added[:, None] @ arms)[:, 0]
 
     def _paths(self, names: tuple[str, ...], physiology: bool, passive: bool) -> tuple[Array, Array, Array]:
-        """Tensions at 1 and passive ones, shape (m, n), and moment arms, shape (m, n, nu)."""
+        """Tensions at an activation of 1, and passive tensions, shape (m, n), and moment arms, shape (m, n,
+        nu)."""
         system, model, batch, m = self.system, self.model, self.motion._batch(), len(self.motion)
         self.lengths = np.zeros((m, 0))
         if not names:
@@ -166,7 +167,7 @@ class UnknownForces:
     # ---- bounds and weights --------------------------------------------------------------------------------
 
     def bounds(self, a_min: Any, a_max: Any) -> tuple[Array, Array]:
-        """Of each variable, shape (n,) each."""
+        """Lower and upper bounds of the variables, shape (n,) each."""
         laws: list[Any] = [self.system.force(name) for name in self.muscles]
         own = [
             self._value(law, "minimum_activation") if law.min_control is None else law.min_control
@@ -188,7 +189,7 @@ class UnknownForces:
         )
 
     def _each(self, what: str, given: Any, own: list[float]) -> list[float]:
-        """A number of each muscle: its own, one for all, or from {muscle: number}."""
+        """A number for each muscle: its own, one for all, or from {muscle: number}."""
         if given is None:
             return own
         if not isinstance(given, Mapping):
@@ -200,7 +201,7 @@ class UnknownForces:
         ]
 
     def weights(self, given: Mapping[str, float] | None) -> Array:
-        """Of each variable, shape (n,)."""
+        """Weights of the variables, shape (n,)."""
         speeds = [self.system.speeds[k] for k in self.reserves]
         names = [*self.muscles, *self.others, *speeds]
         out = np.ones(len(names))
@@ -223,8 +224,8 @@ def _chosen(x: Array, columns: list[int]) -> Array:
 def directions(
     motion: Motion, frames: NDArray[np.intp]
 ) -> Iterator[tuple[NDArray[np.intp], list[int], Array | None]]:
-    """Frames with the same independent speeds, these speeds, and N of (2), shape (frames, nu, independent);
-    None without constraints, where the other speeds are zero in it."""
+    """Yields frames with the same independent speeds, these speeds, and N of (2), shape (frames, nu,
+    independent); N is None without constraints, if all other speeds are zero."""
     system = motion.system
     free = np.flatnonzero(~system.compiled.tails.held(motion.tail).any(axis=0))
     if not system.constraints:

@@ -10,7 +10,7 @@ Equations
   least  sum_k |r_k|^2 + w sum_j W_jj int |d2 phi_j / dq2|^2 dq                                           (1)
   dr = -Y dphi,  Y = Jl(r)^-1 S,  Jl(r)^-1 = 1 - ad/2 + sum_m b_2m ad^2m / (2m)!,  b Bernoulli's numbers  (2)
   Gauss-Newton:  sum_k B_a B_b (Y' W Y) dc_b = sum_k B_a Y' W r - w K c                                   (3)
-  unknown q_k:   from y = U r and U Y, parts along U Y dphi/dq (W = U' U) are removed: dq_k absorbs them   (4)
+  unknown q_k:   from y = U r and U Y, parts along U Y dphi/dq (W = U' U) are removed: dq_k absorbs them  (4)
 """
 
 from __future__ import annotations

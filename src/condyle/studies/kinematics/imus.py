@@ -1,7 +1,7 @@
-"""Orientation sensors (IMUs) on bodies: how they are mounted, from a known pose.
+"""Orientation sensors (IMUs) on bodies: their mounting, from a known pose.
 
-A sensor reports R_WS, its orientation in a world W of its own: x, y or z up, and heading wherever it was
-switched on. With the pose of the model in the calibration, R_GB,
+A sensor reports R_WS, its orientation in the sensors' world W, whose x, y or z axis is up and whose heading
+is arbitrary. With the pose of the model in the calibration, R_GB,
 
     R_GW = R_heading R_rotation,     R_GS = R_GW R_WS,     R_BS = R_GB' R_GS                               (1)
 
@@ -9,9 +9,10 @@ R_rotation turns W until its vertical is that of ground. R_heading turns about t
 one sensor that points forward, such as the z axis of one at the back of the pelvis, lies in the vertical
 plane of the forward axis of its body: directions are compared in the horizontal plane.
 
-OpenSim's IMUPlacer does the same but for two things. It takes the angle between the two axes themselves, so
-that an axis that is not level gives another heading; and its IMUInverseKinematicsTool leaves R_heading out,
-so that the model walks where W points. `dataclasses.replace(imus, heading=0.0)` does that.
+OpenSim's IMUPlacer does the same with two differences. It uses the angle between the two axes themselves,
+so that an axis that is not level gives a different heading; and its IMUInverseKinematicsTool leaves
+R_heading out, so that the model walks in the direction of W. `dataclasses.replace(imus, heading=0.0)` does
+that.
 """
 
 from __future__ import annotations
@@ -35,9 +36,9 @@ from condyle.system.system import System
 from condyle.table import Table
 
 UNIT = 1e-2
-"""A quaternion whose length differs from 1 by more is no orientation: files hold a few digits."""
+"""A quaternion whose length differs from 1 by more is not an orientation; files have only a few digits."""
 LEVEL = 0.1
-"""The horizontal part of a unit vector that tells a heading is longer than this."""
+"""A unit vector gives a heading only if its horizontal part is longer than this."""
 _PARTS = (("_1", "_2", "_3", "_4"), ("_w", "_x", "_y", "_z"), ("_q0", "_q1", "_q2", "_q3"))
 _AXES = {
     f"{sign}{axis}": (-1.0 if sign == "-" else 1.0) * np.eye(3)[k]
@@ -51,14 +52,14 @@ class IMUs(Display):
     """Mounting of orientation sensors on bodies; made by `calibrate_imus`, or from known orientations.
 
     Args:
-        names: of the sensors.
+        names: names of the sensors.
         bodies: the name of the body of each.
         R_BS: orientation of each in the frame of its body, shape (n, 3, 3).
         rotation: R that turns the sensors' world so that its vertical is that of ground, shape (3, 3).
         heading: angle of a rotation about the vertical that follows [rad].
         vertical: the direction that points up, in ground, shape (3,).
-        spread: how far each sensor was from its mean orientation in the calibration, root mean square [rad],
-            shape (n,).
+        spread: root mean square deviation of each sensor from its mean orientation in the calibration
+            [rad], shape (n,).
     """
 
     names: Sequence[str]
@@ -124,12 +125,12 @@ def calibrate_imus(
     """Mounting of sensors on the bodies, from their orientations while the subject stands in a known pose.
 
     Args:
-        system: on whose bodies they are.
+        system: the system with the bodies.
         orientations: unit quaternions (w, x, y, z) of the sensors in their world: a Table with columns
             NAME_1 to NAME_4 (or _w, _x, _y, _z), as `cd.read_table` gives of .sto files with
             DataType=Quaternion; or {name: (T, 4) or (T, 3, 3)}.
-        bodies: the body of each sensor by its name. By default a sensor is on the body whose name it has,
-            perhaps with `_imu` at its end; others are left out.
+        bodies: {sensor: body}. By default a sensor is on the body of the same name, optionally with `_imu`
+            at the end of the sensor's name; other sensors are left out.
         state: the pose; `system.state()` by default.
         base: a sensor whose axis gives the subject's heading; without it headings are used as measured.
         axis: the axis of that sensor that points forward: "x", "-z" ...
@@ -138,12 +139,12 @@ def calibrate_imus(
         rotation: angles [rad] about the fixed x, y and z axes, one after the other, that turn the sensors'
             world so that its vertical is that of ground: (-pi/2, 0, 0) where z is up. OpenSim calls it
             sensor_to_opensim_rotations.
-        time: first and last time [s] of rows that are averaged; by default the first row alone, as in
+        time: first and last time [s] of the rows to average; by default only the first row is used, as in
             OpenSim.
         t: times [s], shape (T,), needed if orientations are a mapping; otherwise rows are numbered.
 
     Returns:
-        what `cd.inverse_kinematics(system, orientations=..., imus=...)` needs.
+        the argument `imus` of `cd.inverse_kinematics(system, orientations=..., imus=...)`.
 
     Raises:
         UnknownNameError: an unknown sensor, body or axis.
@@ -282,7 +283,7 @@ def _rows(t: Array, time: Any) -> NDArray[np.intp]:
 
 
 def _mean(t: Array, names: Sequence[str], R: Array, time: Any) -> Array:
-    """The mean orientation of each sensor, (n, 3, 3): the rotation nearest to the sum of all."""
+    """The mean orientation of each sensor, (n, 3, 3): the rotation nearest to the sum over all rows."""
 
     from condyle.studies.joints.measured_frames import nearest_rotations
 
@@ -297,7 +298,7 @@ def _mean(t: Array, names: Sequence[str], R: Array, time: Any) -> Array:
 
 
 def _angle(base: str, axis: str, seen: Array, wanted: Array, up: Array) -> float:
-    """The angle about up that takes one direction to the heading of another."""
+    """The rotation angle about up that gives one direction the heading of another."""
     a, b = seen - (seen @ up) * up, wanted - (wanted @ up) * up
     if np.linalg.norm(a) < LEVEL or np.linalg.norm(b) < LEVEL:
         which = f"axis {axis!r} of sensor {base!r}" if np.linalg.norm(a) < LEVEL else "its body's axis"
@@ -311,11 +312,11 @@ def _angle(base: str, axis: str, seen: Array, wanted: Array, up: Array) -> float
 def sensor_tasks(
     system: System, orientations: Any, imus: Any, weights: Any, times_given: Any, of_markers: Array | None
 ) -> tuple[Array, SensorTasks]:
-    """Times (T,), and the sensors that were measured and have a place, with their weights.
+    """Times (T,), and the sensors that were measured and are mounted, with their weights.
 
     Args:
         times_given: the user's times.
-        of_markers: times of markers that are followed too, which must be the same.
+        of_markers: times of markers, if any, which must be the same.
     """
     who, own = "inverse_kinematics", isinstance(orientations, Table)
     clock = None if own else times_given if of_markers is None else of_markers

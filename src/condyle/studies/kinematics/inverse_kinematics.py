@@ -42,7 +42,8 @@ from condyle.tree import scales
 
 Weights = Mapping[str, ArrayLike] | Table
 WORST, FEW, MOST = 4, 2, 0.75
-"""Markers that are named; and so few that cause this part of all squares."""
+"""Number of markers that a warning names; and, alternatively, this few markers if they cause this part of
+all squared errors."""
 
 
 @with_call_hints(
@@ -81,34 +82,34 @@ def inverse_kinematics(
     The objective function is that of OpenSim's tool: the weighted mean of squared distances of the markers
     seen in a frame, plus weighted squares of coordinates from their values, halved. Constraints hold;
     locked coordinates keep their values, prescribed ones follow their functions. All frames are one native
-    run, each from the one before; the first from the state, or, if it ends far from the markers, from that
-    pose moved to them as a whole.
+    run, and each starts from the one before. The first starts from the state or, if that ends far from the
+    markers, from that pose moved to them as a whole.
 
     Args:
         system: with markers: `system.add_marker(name, body, station)`.
-        markers: as `cd.read_markers` gives them, or {name: positions (T, 3) [m]} with t=; NaN where one was
-            not seen. Those of the model and of the data that have a name in common are used; `report()` names
-            the others.
-        weights: {marker: weight}, one number or one per frame, or a Table of them over time (between its
-            rows they are interpolated). 1 where none is given; zero leaves a marker out.
+        markers: the result of `cd.read_markers`, or {name: positions (T, 3) [m]} with t=; NaN where a
+            marker was not seen. Markers that both model and data have are used; `report()` names the
+            others.
+        weights: {marker: weight}, one number or one per frame, or a Table of weights over time, which is
+            interpolated. 1 by default; zero leaves a marker out.
         coordinates: {coordinate: value} to approach [rad, m], one number or one per frame, or
             a Table of coordinates (between its rows: the natural spline of degree 5).
-        coordinate_weights: of these, one for all or as `weights`. A coordinate of weight 1 that is
-            off by 1 rad costs as much as all markers off by 1 m.
-        orientations: quaternions of sensors over time, as for `calibrate_imus`. They take part as markers
-            do, with their angle [rad] for the distance.
-        imus: where the sensors sit: `condyle.studies.kinematics.calibrate_imus(system, ...)`.
+        coordinate_weights: their weights, one for all or as `weights`. A coordinate of weight 1 that is off
+            by 1 rad costs as much as all markers off by 1 m.
+        orientations: quaternions of sensors over time, as for `calibrate_imus`. Sensors are treated like
+            markers, with their angle [rad] in place of the distance.
+        imus: mounting of the sensors: `condyle.studies.kinematics.calibrate_imus(system, ...)`.
         orientation_weights: {sensor: weight}, as `weights`.
         names: markers of the data with other names in the model, {name in the data: name in the model}.
-        stations: other places of markers on their bodies [m], {marker of the model: (3,)}: they are data of
-            the machine code, so that one system follows markers of several subjects, whose sizes are
+        stations: other places of markers on their bodies [m], {marker of the model: (3,)}. They are data of
+            the machine code, so that one system can follow markers of several subjects, whose sizes are
             Parameters of the state.
         goals: more goals from `cd.goals`, with their own weights.
         t: times [s], shape (T,), if markers or orientations have none.
         state: the pose to start from, with its parameters and locks; `system.state()` by default.
-        locked: names of speeds that do not take part.
-        limits: by default coordinates that are clamped, `cd.Coordinate(..., clamped=True)`, stay in their
-            ranges; True keeps all that have a range within it, False none; or {name: (low, high)}: see
+        locked: names of speeds to hold fixed.
+        limits: by default clamped coordinates, `cd.Coordinate(..., clamped=True)`, stay in their ranges;
+            True limits all coordinates that have a range, False none; or {name: (low, high)}: see
             `cd.assemble`.
         fill_gaps: a coordinate that the markers and sensors of some frames do not determine, because those of
             a segment are missing or lie on one line, is interpolated over gaps of up to this length [s]. In
@@ -180,16 +181,16 @@ def follow_tasks(
     accuracy: float = 1e-6,
     progress: bool | Callable[[float], object] = False,
 ) -> tuple[InverseKinematics, Any, Any]:
-    """What `inverse_kinematics` finds, without warnings and exchanged markers; and how it solves some frames, one from
-    the other, and each from a pose of its own.
+    """The result of `inverse_kinematics`, without warnings and exchanged markers; and functions that solve
+    some frames, starting each from the one before, and each from its own pose.
 
     Args:
-        tasks: to follow.
-        start: the state of the first frame.
+        tasks: the tasks to follow.
+        start: the state from which the first frame starts.
         within: ranges of coordinates.
-        longest: gaps that are filled [s].
-        accuracy: as there.
-        progress: as there.
+        longest: longest gap that is filled [s].
+        accuracy: see `inverse_kinematics`.
+        progress: see `inverse_kinematics`.
     """
 
     def solve(
@@ -222,7 +223,7 @@ def follow_tasks(
 
 
 def _clamped(system: System) -> Limits:
-    """The ranges of coordinates that are clamped."""
+    """The ranges of clamped coordinates."""
     return {
         c.name: c.range
         for body in system.bodies
@@ -262,7 +263,7 @@ def _warn(result: InverseKinematics, start: State, longest: float) -> None:
         )
     sensed = result.tasks.sensors is not None
     units = dict(zip(result.system.coordinates, scales.units(result.system.bodies)[0], strict=True))
-    # sensors of orientation tell no lengths
+    # orientation sensors give no lengths
     if held := [name for name in result.held if not (sensed and units[name] == "m")]:
         warn(
             f"{WHO}: no marker or sensor determines {cut(held)} in any frame: the initial value is kept. Lock "
@@ -291,13 +292,11 @@ def _one_marker_fails(result: InverseKinematics) -> bool:
 
 
 def _far_off(result: InverseKinematics) -> str:
-    """Words if markers are far from the model in frames without exchanged ones; empty if not."""
+    """Text of a warning if markers are far from the model in frames without exchanged markers, else empty."""
     markers, size = result.tasks.markers, reach(result.system)
     if markers is None:
         return ""
-    zero = (
-        (markers.positions[: len(result)] == 0).all(axis=2).any(axis=1)
-    )  # these have a warning of their own
+    zero = (markers.positions[: len(result)] == 0).all(axis=2).any(axis=1)  # these have their own warning
     e = np.where(zero[:, None], np.nan, result._distances)
     e[[i for swap in result.swaps for i in swap.frames]] = np.nan
     rms = sums(e)[1]

@@ -35,16 +35,16 @@ if TYPE_CHECKING:
     from condyle.table.plots import AxesLike, PlotOptions
 
 RMS, LARGEST = 0.02, 0.04
-"""Errors of markers [m] that are allowed in a frame of a motion: root mean square, and largest."""
+"""Guidelines for the errors of markers in a frame of a motion [m]: root mean square, and largest."""
 STATIC_RMS, STATIC_LARGEST = 0.01, 0.02
-"""The same in a static pose, where they hold for markers on bony landmarks."""
+"""The same in a static pose, for markers on bony landmarks."""
 RMS_FAILS, LARGEST_FAILS = 0.05, 0.2
-"""Above this the motion or the model is wrong [m]. A walk that a planar model follows has 0.043 and
+"""Above these the motion or the model is wrong [m]. For a walk with a planar model they are 0.043 and
 0.11."""
 
 
 def marker_checks(errors: Table, rms: float, largest: float, where: str = "") -> Iterator[Check]:
-    """The worst frame and the worst marker of distances [m], a column per marker."""
+    """Checks of the worst frame and the worst marker. errors: distances [m], a column per marker."""
     e = errors.values
     seen = np.isfinite(e)
     if not seen.any():
@@ -75,13 +75,13 @@ def marker_checks(errors: Table, rms: float, largest: float, where: str = "") ->
 
 
 SHOWN = 5
-"""How many of the worst markers and frames are listed."""
+"""Number of the worst markers and frames to list."""
 TOTALS = ("total_squared_error", "marker_error_RMS", "marker_error_max")
 
 
 def sums(e: Array) -> tuple[Array, Array, Array]:
-    """Of distances (T, m) of the markers of each frame, NaN where one was not seen: sum of squares, its root
-    mean, the largest; NaN where none was seen. Shapes (T,)."""
+    """Sum of squares, root mean square and largest of the distances (T, m) of the markers of each frame,
+    NaN for unseen markers; NaN in frames without markers. Shapes (T,)."""
     seen = ~np.isnan(e)
     count = seen.sum(axis=1)
     total = np.where(count > 0, np.where(seen, e * e, 0.0).sum(axis=1), np.nan)
@@ -97,13 +97,14 @@ class InverseKinematics(ShowsBlocks, Judged):
     frames.
 
     Attributes:
-        frames: the configurations, as `cd.assemble_frames` gives them.
-        tasks: that were followed.
-        undetermined: where the markers and sensors of a frame do not determine a coordinate, shape (T, nq),
-            in the order of `motion`.
-        filled: where a coordinate was interpolated because its frame does not determine it, shape (T, nq).
-        held: coordinates that nothing measured depends on in any frame: they keep their values.
-        gaps: frames in a row that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
+        frames: the configurations, as from `cd.assemble_frames`.
+        tasks: the tasks that were followed.
+        undetermined: True where the markers and sensors of a frame do not determine a coordinate, shape (T,
+            nq), in the order of `motion`.
+        filled: True where a coordinate was interpolated because its frame does not determine it, shape (T,
+            nq).
+        held: coordinates on which no measurement depends in any frame; they keep their values.
+        gaps: consecutive frames that do not determine a coordinate: `gap.coordinate`, `.frames`, `.time`,
             `.filled`.
         swaps: pairs of markers that look exchanged in some frames.
     """
@@ -135,12 +136,12 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     @property
     def system(self) -> System:
-        """Whose motion it is."""
+        """The system that moves."""
         return self.frames.system
 
     @property
     def time(self) -> NDArray[np.float64]:
-        """[s], shape (T,)."""
+        """Times [s], shape (T,)."""
         return self.frames.t
 
     @cached_property
@@ -153,7 +154,7 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     @cached_property
     def missing(self) -> NDArray[np.bool_]:
-        """Where `motion` is NaN, shape (T, nq): not determined, not filled, not held."""
+        """True where `motion` is NaN, shape (T, nq): not determined, not filled, not held."""
         held = np.array([name in self.held for name in self.system.coordinates], dtype=bool)
         return self.undetermined & ~self.filled & ~held
 
@@ -180,7 +181,7 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     @cached_property
     def _distances(self) -> Array:
-        """|e| of each marker and frame, shape (T, n); NaN where one was not seen."""
+        """|e| of each marker and frame, shape (T, n); NaN where a marker was not seen."""
         markers = self.tasks.markers
         if markers is None:
             return np.zeros((len(self), 0))
@@ -193,20 +194,20 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     @cached_property
     def _sums(self) -> tuple[Array, Array, Array]:
-        """Over the markers of each frame: sum of squares, its root mean, the largest distance; NaN where none
-        was seen. Shapes (T,)."""
+        """Sum of squares, root mean square and largest distance of the markers of each frame; NaN without
+        markers. Shapes (T,)."""
         return sums(self._distances)
 
     @cached_property
     def errors(self) -> Table:
-        """Distance of each marker from its place on the model [m], a column per marker; NaN where it was not
+        """Distance of each marker from its place on the model [m], a column per marker; NaN where not
         seen."""
         return Table(self.time, self._names, self._distances, ["m"] * len(self._names), status=self.status)
 
     @cached_property
     def orientation_errors(self) -> Table:
-        """Angle of each sensor from its place on the model [rad], a column per sensor; NaN where there was no
-        measurement."""
+        """Angle between each sensor and its orientation on the model [rad], a column per sensor; NaN where
+        not measured."""
         sensors, T = self.tasks.sensors, len(self)
         if sensors is None:
             return Table(self.time, (), np.zeros((T, 0)), (), status=self.status)
@@ -223,20 +224,20 @@ class InverseKinematics(ShowsBlocks, Judged):
 
     @cached_property
     def totals(self) -> Table:
-        """Errors of each frame over all markers that were seen, none weighted, as OpenSim's tool writes them:
+        """Unweighted errors of each frame over all visible markers, as in the file of OpenSim's tool:
         total_squared_error [m^2], marker_error_RMS [m] and marker_error_max [m]; NaN in frames without
         markers."""
         return Table(self.time, TOTALS, np.stack(self._sums, axis=1), ("m^2", "m", "m"), status=self.status)
 
     @property
     def rms(self) -> NDArray[np.float64]:
-        """Root of the mean square error of the markers of each frame [m], shape (T,)."""
+        """Root mean square error of the markers of each frame [m], shape (T,)."""
         return self._sums[1]
 
     @property
     def cost(self) -> NDArray[np.float64]:
         """Objective function of each frame, shape (T,): OpenSim's (docs/theory/assembly.md)."""
-        return np.maximum(self.frames.info[:, INFO.index("cost")], 0.0)  # rounding may leave less
+        return np.maximum(self.frames.info[:, INFO.index("cost")], 0.0)  # rounding may make it negative
 
     # ---- how it went ---------------------------------------------------------------------------------------
 
@@ -438,7 +439,7 @@ class InverseKinematics(ShowsBlocks, Judged):
 
 
 def gap_text(gaps: Sequence[Gap]) -> str:
-    """Coordinates and times of some gaps, those of one time together."""
+    """Text with coordinates and times of some gaps, grouped by time."""
     found: dict[tuple[Any, ...], list[str]] = {}
     for gap in gaps:
         found.setdefault((gap.time, gap.filled), []).append(gap.coordinate)
@@ -469,7 +470,7 @@ def _deg(x: float) -> str:
 
 
 def _columns(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]]:
-    """The worst columns: name, RMS, largest, when, in how many rows there is a value."""
+    """The worst columns: name, RMS, largest value, its time, and the number of rows with a value."""
     x, seen = table.values, np.isfinite(table.values).sum(axis=0)
     return [
         (table.names[k], text(rms), text(x[i, k]), f"{table.time[i]:.6g}", f"{seen[k]} of {len(table)}")
@@ -478,7 +479,7 @@ def _columns(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]
 
 
 def _rows(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]]:
-    """The worst rows: number, time, RMS, largest, which column that is."""
+    """The worst rows: number, time, RMS, largest value, and its column."""
     x = table.values
     return [
         (str(i), f"{table.time[i]:.6g}", text(rms), text(x[i, k]), table.names[k])
@@ -487,7 +488,7 @@ def _rows(table: Table, text: Callable[[float], str]) -> list[tuple[str, ...]]:
 
 
 def _largest(x: Array) -> list[tuple[int, float, int]]:
-    """Of rows with a value, those with the largest RMS: number, RMS, where its largest value is."""
+    """The rows with the largest RMS among those with a value: number, RMS, and place of the largest value."""
     known = np.flatnonzero(np.isfinite(x).any(axis=1)).tolist()
     rms = {i: _rms(x[i]) for i in known}
     return [(i, rms[i], int(np.nanargmax(x[i]))) for i in sorted(known, key=lambda i: -rms[i])[:SHOWN]]

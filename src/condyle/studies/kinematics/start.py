@@ -1,18 +1,18 @@
-"""Where inverse kinematics starts: a pose from which the search of the first frame does not end upside down.
+"""The start of inverse kinematics: a pose from which the search of the first frame does not end upside down.
 
-The search is local. From the default pose, a subject that walks the other way, or lies on the floor, is half
-a turn away, and a frame may end in a wrong minimum. The rotation that takes all markers of a tree of bodies
-from where they are in a pose nearest to where they were measured is known in closed form (Kabsch 1976): with
-the centroids taken away, and the three axes of each sensor as three more points,
+The search is local. A subject that walks in the opposite direction, or lies on the floor, is up to half a
+turn away from the default pose, and a frame may end in a wrong minimum. The rotation that brings all
+markers of a tree of bodies in a pose nearest to their measured positions is known in closed form (Kabsch
+1976): with centroids subtracted, and the three axes of each sensor as three more points,
 
     U S V' = sum_m w_m x_m y_m',     R = V diag(1, 1, det(V U')) U'                                        (1)
 
-takes x to y. So if markers or sensors of the first frame are missed by far, that pose moved by R as a whole
-is another start; so is what was found, without whole turns of angles. If that leads nowhere, the pose is
-turned by half a turn about each axis, and some starts by chance follow. The least cost wins.
+rotates x to y. So if the first frame fits badly, the pose moved by R as a whole is another start, and so is
+the solution without whole turns of angles. If these fail, the pose is rotated by half a turn about each
+axis, and some random starts follow. The least cost wins.
 
-Markers whose data has another vertical axis than the model are followed by a free pelvis without an error, and
-gravity comes from the side: `lies_along` finds that axis for a warning.
+If the vertical axes of data and model differ, a free pelvis still follows the markers without an error, and
+gravity acts sideways: `lies_along` finds the axis for a warning.
 """
 
 from __future__ import annotations
@@ -38,37 +38,38 @@ from condyle.tree import scales
 from condyle.tree.body import Body
 
 CHANCES = 8
-"""Starts by chance."""
+"""Number of random starts."""
 SPREAD = 0.6
-"""How far from the given pose these are [rad, m]."""
+"""Distance of random starts from the given pose [rad, m]."""
 WILD = 2.0
-"""An angle that is farther than this from the start [rad] may have taken a wrong way."""
+"""An angle farther than this from the start [rad] may be in a wrong minimum."""
 FEWEST = 3
-"""Markers that a rotation needs."""
+"""Smallest number of markers for a rotation."""
 
 MISSED, WORSE, BEST = 0.03, 2.0, 0.1
-"""A frame fits badly if its error [m, rad] is larger than this, and so many times that of the best tenth."""
+"""A frame fits badly if its error [m, rad] is larger than this, and this many times that of the best
+tenth."""
 
 Solve = Callable[[Tasks, State, slice], Frames]
 SolveEach = Callable[[Tasks, NDArray[np.intp], Array], Frames]
-"""Runs tasks over some frames, each from a pose of its own (k, nq)."""
+"""A function that solves tasks in some frames, each from its own pose (k, nq)."""
 
 
 def far(state: State, cost: float) -> bool:
-    """Whether markers or sensors are missed by far, in the mean of their squares."""
+    """Whether the mean square error of markers or sensors is large."""
     size = reach(state.system)
     return not 2 * cost <= (FAR * min(size or 1.0, 1.0)) ** 2
 
 
 def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> State | None:
-    """A pose that fits the first measured frame better than what was found there, if that is far from it; or
-    as well, with angles nearer to the start, if these have turned wildly.
+    """A pose that fits the first measured frame better than the solution, if that fits badly; or equally
+    well with angles nearer to the start, if these have changed by much.
 
     Args:
-        state: from which it was found.
-        tasks: to follow.
-        found: all frames.
-        solve: runs tasks from a state over some frames.
+        state: the state from which the frames were solved.
+        tasks: the tasks to follow.
+        found: the solution in all frames.
+        solve: function that solves tasks in some frames, starting from a state.
     """
     measured = np.flatnonzero(tasks.measured[: len(found)])
     if not measured.size:
@@ -93,9 +94,9 @@ def better_start(state: State, tasks: Tasks, found: Frames, solve: Solve) -> Sta
 
 
 def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_each: SolveEach) -> Frames:
-    """The same frames, the numbers `rows` of the tasks. Those that fit far worse than others may have
-    followed a bad frame to a wrong place: they are solved again with the joints of the nearest good frame,
-    and the lower cost wins."""
+    """The frames, numbers `rows` of the tasks, improved. Frames that fit far worse than others may have
+    followed a bad frame into a wrong minimum: they are solved again with the joints of the nearest good
+    frame, and the lower cost wins."""
     cost = frames.info[:, INFO.index("cost")]
     error = np.sqrt(2 * np.maximum(np.nan_to_num(cost, nan=np.inf), 0.0))
     best = np.sort(error)[int(BEST * (len(error) - 1))]
@@ -107,7 +108,7 @@ def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_eac
     q = frames.q[good[np.abs(good - at[:, None]).argmin(axis=1)]]
     for body in frames.system.bodies:
         if body.parent is None or body.parent.is_ground:
-            q[:, body.q] = frames.q[at][:, body.q]  # where it is and looks
+            q[:, body.q] = frames.q[at][:, body.q]  # position and orientation of the root
     with warnings.catch_warnings(action="ignore"):
         found = solve_each(tasks, rows[at], q)
     better = found.info[:, INFO.index("cost")] < GAIN * cost[at[: len(found)]]
@@ -121,8 +122,8 @@ def solved_again(frames: Frames, tasks: Tasks, rows: NDArray[np.intp], solve_eac
 
 
 def _turned(state: State, q: Array) -> float:
-    """The largest change of an angle from a state [rad], between bodies: the first of a tree may look
-    anywhere."""
+    """The largest change of an angle between bodies from a state [rad]; the first body of a tree may have
+    any orientation."""
     between = state.system.compiled.remembered("angles between bodies", lambda: _between(state.system))
     return float(np.abs(q - state.q)[between].max(initial=0.0))
 
@@ -149,7 +150,7 @@ def _likely(state: State, tasks: Tasks, i: int, q: Array) -> Iterator[State]:
 
 
 def _others(state: State, tasks: Tasks, i: int) -> Iterator[State]:
-    """Poses that are less likely."""
+    """Less likely initial poses."""
     for axis in np.eye(3):
         yield aligned(state, tasks, i, exp_so3(np.pi * axis))
     rng, system, moved = np.random.default_rng(0), state.system, aligned(state, tasks, i)
@@ -159,11 +160,11 @@ def _others(state: State, tasks: Tasks, i: int) -> Iterator[State]:
 
 
 def aligned(state: State, tasks: Tasks, i: int, turn: Array | None = None) -> State:
-    """The pose moved as a whole so that its markers and sensors come nearest to those of a frame; trees with
-    fewer than three seen markers and no sensor are unchanged.
+    """The pose moved as a whole so that its markers and sensors come nearest to those of a frame; trees
+    with fewer than three visible markers and no sensor are unchanged.
 
     Args:
-        turn: a rotation about the centroid that follows.
+        turn: a further rotation about the centroid.
     """
     system, out = state.system, state
     at = Configurations(system, state.q[None], state.tail[None])
@@ -185,7 +186,7 @@ def aligned(state: State, tasks: Tasks, i: int, turn: Array | None = None) -> St
 
 
 def _move(tasks: Tasks, i: int, at: Configurations, root: Body, turn: Array | None) -> Transform | None:
-    """How the tree of a body moves as a whole, if enough of it was measured."""
+    """The motion of the tree of a body as a whole, if enough of it was measured."""
     axes, points = np.zeros((3, 3)), 0
     x = y = np.zeros((1, 3))
     w = np.zeros(1)
@@ -194,7 +195,7 @@ def _move(tasks: Tasks, i: int, at: Configurations, root: Body, turn: Array | No
         here, there = tasks.sensors.places(at)[0, mine], tasks.sensors.R_GS[i, mine]
         axes = np.einsum("k,kij,klj->il", tasks.sensors.weights[i, mine], here, there)
         points += FEWEST * int(mine.sum())
-        x = y = at.station_position(root.name, np.zeros(3))  # it turns where it is
+        x = y = at.station_position(root.name, np.zeros(3))  # it rotates in place
     if tasks.markers is not None:
         mine = _of(tasks.system, tasks.markers.bodies, root) & (tasks.markers.weights[i] > 0)
         points += int(mine.sum())
@@ -205,12 +206,12 @@ def _move(tasks: Tasks, i: int, at: Configurations, root: Body, turn: Array | No
 
 
 MANY = 5
-"""Markers of one tree from which it is known how it lies."""
+"""Number of markers of one tree that determine its orientation reliably."""
 
 
 def whole_rotations(state: State, tasks: Tasks, rows: Sequence[int]) -> Array:
-    """How the tree with most markers turns as a whole from a pose to some frames, if it is free to: R of
-    those with enough markers, shape (k, 3, 3)."""
+    """Rotations of the tree with most markers as a whole from a pose to some frames, if it can rotate: R of
+    the frames with enough markers, shape (k, 3, 3)."""
     assert tasks.markers is not None
     roots = [_root(state.system.body(name)) for name in tasks.markers.bodies]
     free = [root for root in roots if root is not None and root.mobilizer.nu == 6]
@@ -227,11 +228,11 @@ def whole_rotations(state: State, tasks: Tasks, rows: Sequence[int]) -> Array:
 def rigid_move(
     x: Array, y: Array, w: Array, axes: Array | float = 0.0, turn: Array | None = None
 ) -> Transform:
-    """The Transform that takes points x (n, 3) nearest to y (n, 3), with weights w (n,): (1).
+    """The Transform that brings points x (n, 3) nearest to y (n, 3), with weights w (n,): (1).
 
     Args:
-        axes: sum of products of directions that are turned only, added to that of the points.
-        turn: a rotation about the centroid that follows.
+        axes: sum of products for directions, which only rotate; it is added to that of the points.
+        turn: a further rotation about the centroid.
     """
     R, x0, y0 = _rotation(x, y, w, axes)
     R = R if turn is None else turn @ R
@@ -251,7 +252,7 @@ def _rotation(x: Array, y: Array, w: Array, axes: Array | float = 0.0) -> tuple[
 
 
 def _of(system: System, bodies: Sequence[str], root: Body) -> NDArray[np.bool_]:
-    """Which of some bodies belong to the tree of a root."""
+    """The bodies among `bodies` that belong to the tree of a root."""
     return np.array([_root(system.body(name)) is root for name in bodies])
 
 
@@ -265,14 +266,14 @@ def _root(body: Body) -> Body | None:
 
 
 SOME = 7
-"""Frames that are compared with the start."""
+"""Number of frames that are compared with the start."""
 NEAR = np.cos(np.radians(12.0))
 """A standing subject is within 12 degrees of the axis that points up."""
 
 
 def lies_along(state: State, tasks: Tasks) -> str:
-    """The axis of the data, such as "z", along which what points up in a pose lies in most frames; empty if
-    that is up, or no axis, or if it is not known."""
+    """The axis of the data, such as "z", to which the up direction of a pose is rotated in most frames;
+    empty if it remains up, is not along an axis, or is not known."""
     gravity = getattr(state.system.force("gravity"), "acceleration", None)
     if tasks.markers is None or not isinstance(gravity, tuple) or not np.any(gravity):
         return ""

@@ -1,12 +1,13 @@
-"""Markers that look exchanged, as motion capture systems and people confuse them: for a few frames, or for
-the whole trial.
+"""Markers that look exchanged, in a few frames or the entire trial: motion capture systems and people
+confuse markers.
 
-Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer to
-the other's place. Where errors are large, the pose is bent by them: then some bad frames are solved again
-with weights that fall with the errors, so that the pose fits most markers; and all left and right markers
-together are a candidate too. Candidates exchange their names in one bad frame, which is solved again. They
-are suspected if the squares of all errors fall to a quarter, or if those of the pair do, the rest does not
-grow, and most other markers are near; then so are all bad frames in which that happens again.
+Frames in which a marker is far from the model are bad. Two markers are candidates if each would be nearer
+to the other's place. Large errors distort the pose: then some bad frames are solved again with weights that
+fall with the errors, so that the pose fits most markers; and all left and right markers together are a
+candidate too. Candidates exchange their names in one bad frame, which is solved again. They are suspected
+if the sum of all squared errors falls to a quarter, or if that of the pair does, the rest does not grow,
+and most other markers are near. All bad frames in which the exchange has the same effect are then suspected
+too.
 """
 
 from __future__ import annotations
@@ -31,21 +32,22 @@ from condyle.studies.kinematics.tasks import Rows, Tasks
 
 FAR, WORSE = 0.03, 3.0
 """A frame is bad if a marker is farther away than this [m, or sizes of a system below 1 m]; it is far worse
-than others if it is so many times farther than the farthest is in the median."""
+than others if its farthest marker is this many times farther than that of the median frame."""
 NEARER, REST, ALL = 0.25, 0.5, 0.7
 """Largest fraction to which the squares of errors fall; fraction of the pair's squares by which the total
 falls at least; and fraction of the total that then remains."""
 CLOSER = 0.5
-"""Squares of the errors of two markers fall to this part if they exchange their names where the model is."""
+"""Exchanging the names of two markers in an unchanged pose reduces the squares of their errors to this
+part."""
 CANDIDATES, PAIRS, SAMPLES, AGAIN = 6, 4, 8, 8
 """Largest numbers of candidates tried, pairs found, frames checked, and frames solved again with other
 weights."""
 SIDES = 3
-"""Pairs of left and right markers that are exchanged together, at least."""
+"""Smallest number of pairs of left and right markers that are exchanged together."""
 
 Solve = Callable[[Tasks, Any, Rows], Frames]
 Order = NDArray[np.intp]
-"""For each marker, the one whose positions it gets."""
+"""For each marker, the marker whose positions it gets."""
 
 
 @dataclass(frozen=True)
@@ -54,9 +56,9 @@ class Swap:
 
     Attributes:
         markers: their names; of left and right, those of one pair after the other.
-        frames: where.
-        time: of the first and the last of these frames [s].
-        rms: error of all markers in these frames, root mean square, as it is and with names exchanged [m].
+        frames: the frames in which they look exchanged.
+        time: times of the first and last of these frames [s].
+        rms: root mean square error of all markers in these frames, as measured and with names exchanged [m].
     """
 
     markers: tuple[str, ...]
@@ -84,11 +86,11 @@ def find_swaps(
 
     Args:
         frames: the solution.
-        tasks: that were followed.
-        places: of the markers on the model [m], shape (T, n, 3).
-        errors: distances of the markers from there [m], shape (T, n), NaN where one was not seen.
-        solve: runs tasks from a state over some frames.
-        solve_each: runs tasks over some frames, each from a pose of its own, shape (k, nq).
+        tasks: the tasks that were followed.
+        places: places of the markers on the model [m], shape (T, n, 3).
+        errors: distances of the markers from these places [m], shape (T, n), NaN where a marker was not seen.
+        solve: solves tasks in some frames, starting from a state.
+        solve_each: solves tasks in some frames, each from its own pose, shape (k, nq).
     """
     T = len(frames)
     if tasks.markers is None or len(tasks.markers.names) < 2 or not T:
@@ -125,13 +127,13 @@ def find_swaps(
 
 
 class _Search:
-    """Errors of the markers with the exchanges that were found so far.
+    """Errors of the markers after the exchanges found so far.
 
     Attributes:
         y: measured positions, shape (T, n, 3), NaN where one was not seen.
         x: places on the model, same shape.
         errors: distances, shape (T, n).
-        far: distance that counts as far [m].
+        far: distance above which a marker is far [m].
     """
 
     def __init__(
@@ -153,13 +155,13 @@ class _Search:
         self.order = np.tile(np.arange(len(markers.names)), (T, 1))
 
     def exchange(self, order: Order, rows: NDArray[np.intp], places: Array) -> None:
-        """Take an exchange as done in some frames."""
+        """Apply an exchange in some frames."""
         self.y[rows], self.x[rows] = self.y[rows][:, order], places
         self.errors[rows] = np.linalg.norm(self.x[rows] - self.y[rows], axis=2)
         self.order[rows] = self.order[rows][:, order]
 
     def next(self) -> tuple[Order, NDArray[np.intp], Array] | None:
-        """The best exchange, its frames, and the places of the markers then."""
+        """The best exchange, its frames, and the resulting places of the markers."""
         largest = np.fmax.reduce(self.errors, axis=1, initial=0.0)
         bad = largest > self.far
         if not bad.any():
@@ -181,7 +183,7 @@ class _Search:
     def _candidates(
         self, rows: NDArray[np.intp], good: NDArray[np.intp], outliers: bool
     ) -> Iterator[tuple[int, Order, Array]]:
-        """A frame, an exchange and the pose to start from, the likeliest first."""
+        """Yields a frame, an exchange and an initial pose, the most likely first."""
         n, some = self.y.shape[1], rows[distinct(np.linspace(0, len(rows) - 1, SAMPLES).astype(int))]
         near = some if not good.size else good[np.abs(good - some[:, None]).argmin(axis=1)]
         q = self.frames.q[near]
@@ -218,8 +220,8 @@ class _Search:
                 yield int(some[i]), order, q[i]
 
     def _robust(self, some: NDArray[np.intp], q: Array, x: Array, now: Tasks) -> tuple[Array, Array]:
-        """Poses (k, nq) of some frames that fit most markers, and the places of these, from others q and x:
-        weights fall with the square of the error, again and again."""
+        """Poses (k, nq) of some frames that fit most markers, and the places of the markers, starting from
+        q and x: frames are solved repeatedly with weights that fall with the square of the error."""
         assert now.markers is not None
         weights, w = now.markers.weights[some], now.markers.weights.copy()
         y = np.where(weights[..., None] > 0, now.markers.positions[some], np.nan)
@@ -235,7 +237,7 @@ class _Search:
         return q, x
 
     def _falls(self, order: Order, rows: NDArray[np.intp], places: Array) -> NDArray[np.bool_]:
-        """Whether an exchange makes errors of some frames fall far enough, shape (k,)."""
+        """Whether an exchange reduces the errors of some frames enough, shape (k,)."""
         before, after = self.errors[rows] ** 2, ((places - self.y[rows][:, order]) ** 2).sum(axis=2)
         moved = order != np.arange(len(order))
         total, pair = np.nansum(before, axis=1), np.nansum(before[:, moved], axis=1)
@@ -261,7 +263,7 @@ class _Search:
         found = solved_again(found, exchanged, rows, self.solve_each)
         x, y = self._places(found), self.y[rows][:, order]
         bad = np.flatnonzero(np.fmax.reduce(np.linalg.norm(x - y, axis=2), axis=1) > WORSE * self.far)
-        if bad.size and len(rows) > 1:  # the pose may still be bent as it was before
+        if bad.size and len(rows) > 1:  # the pose may still be distorted as before
             q = self._robust(rows[bad], found.q[bad], x[bad], exchanged)[0]
             with warnings.catch_warnings(action="ignore"):
                 again = self.solve_each(exchanged, rows[bad], q)
@@ -276,7 +278,7 @@ class _Search:
         return self.markers.places(Configurations(frames.system, frames.q, frames._tail))
 
     def _exchanged(self, order: Order, rows: NDArray[np.intp]) -> Tasks:
-        """Tasks in which markers also have the positions of others in some frames."""
+        """Tasks in which some markers have the positions of others in some frames."""
         now, markers = self.order.copy(), self.markers
         now[rows] = now[rows][:, order]
         seen = np.take_along_axis(markers.weights[: len(now)] > 0, now, axis=1)
@@ -291,7 +293,8 @@ class _Search:
 
 
 def other_sides(names: Sequence[str]) -> Order:
-    """Left and right exchanged, by their names: R.Knee and L.Knee, RKNE and LKNE, knee_r and knee_l."""
+    """The exchange of left and right markers, by their names: R.Knee and L.Knee, RKNE and LKNE, knee_r and
+    knee_l."""
     other = {"r": "l", "l": "r", "R": "L", "L": "R"}
     words = (
         re.compile(r"^()([rlRL])(.+)$"),

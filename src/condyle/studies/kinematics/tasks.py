@@ -1,13 +1,13 @@
-"""What inverse kinematics follows: markers, sensors and coordinates with their weights, as goals.
+"""The tasks of inverse kinematics: markers, sensors and coordinates to follow, with their weights, as goals.
 
 With e_m the distance of a marker from its place on the model, phi_s the angle between a sensor and its place,
-and w(t) the weights, a frame has the cost that OpenSim's tools have,
+and w(t) the weights, a frame has the cost of OpenSim's tools,
 
     sum_m w_m |e_m|^2 / (2 W_m)  +  sum_s w_s phi_s^2 / (2 W_s)  +  sum_c w_c (q_c - v_c)^2 / 2            (1)
 
 where W_m and W_s are the sums of w_m and w_s over the measurements of that frame. So the first two terms are
-weighted means: ten times the weights of all markers change nothing, and a coordinate of weight w_c is worth
-as much as w_c markers that have all the weight. NaN means not measured, without weight.
+weighted means: multiplying the weights of all markers by ten changes nothing, and a coordinate of weight
+w_c costs as much as w_c markers with all the weight. NaN means not measured and has no weight.
 
 Arguments of `cd.inverse_kinematics` become tasks: names are matched, weights and targets are interpolated to
 the times of the frames, and invalid ones raise an error.
@@ -38,7 +38,7 @@ from condyle.system.system import System
 from condyle.table import Table, after_events
 
 Rows = slice | NDArray[np.intp]
-"""Which frames."""
+"""Indices of frames."""
 ALL = slice(None)
 
 
@@ -47,11 +47,11 @@ class MarkerTasks:
     """Markers that a system has and that were measured, in the order of the data.
 
     Attributes:
-        names: in the model.
+        names: their names in the model.
         bodies: name of the body of each.
-        stations: in the frame of the body [m], shape (n, 3).
-        positions: measured, in ground [m], shape (T, n, 3); NaN where one was not seen.
-        weights: shape (T, n), zero where one was not seen.
+        stations: their places in the frame of the body [m], shape (n, 3).
+        positions: measured positions, in ground [m], shape (T, n, 3); NaN where a marker was not seen.
+        weights: shape (T, n), zero where a marker was not seen.
         not_measured: markers of the model that have no data.
         not_in_model: markers of the data that the model does not have.
     """
@@ -65,7 +65,8 @@ class MarkerTasks:
     not_in_model: tuple[str, ...] = ()
 
     def goals(self, system: System, rows: Rows) -> list[Goal]:
-        """Those of (1), for some frames. Markers on ground count in W; nothing can be done for them."""
+        """The goals of (1) for markers, for some frames. Markers on ground count in W, but cannot be
+        improved."""
         w, x = _shares(self.weights[rows]).T, self.positions[rows].transpose(1, 0, 2)
         ground = {body for body in set(self.bodies) if system.body(body).is_ground}
         return [
@@ -75,7 +76,7 @@ class MarkerTasks:
         ]
 
     def places(self, at: Configurations) -> Array:
-        """Their positions in the model, shape (T, n, 3)."""
+        """Positions of the markers on the model, shape (T, n, 3)."""
         return at.station_positions(self.bodies, self.stations)
 
 
@@ -84,12 +85,12 @@ class SensorTasks:
     """Sensors of orientation on bodies, in the order of the data.
 
     Attributes:
-        names: of the sensors.
+        names: names of the sensors.
         bodies: name of the body of each.
-        R_BS: their place on the bodies, shape (n, 3, 3).
-        R_GS: measured, shape (T, n, 3, 3); NaN where one was not.
-        weights: shape (T, n), zero where one was not measured.
-        not_placed: sensors of the data that have no place.
+        R_BS: their orientation on the bodies, shape (n, 3, 3).
+        R_GS: measured orientations, shape (T, n, 3, 3); NaN where a sensor was not measured.
+        weights: shape (T, n), zero where a sensor was not measured.
+        not_placed: sensors of the data that are not mounted on a body.
     """
 
     names: tuple[str, ...]
@@ -100,7 +101,7 @@ class SensorTasks:
     not_placed: tuple[str, ...] = ()
 
     def goals(self, rows: Rows) -> list[Goal]:
-        """Those of (1), for some frames."""
+        """The goals of (1) for sensors, for some frames."""
         w = _shares(self.weights[rows])
         R_GB = self.R_GS[rows] @ np.swapaxes(self.R_BS, -1, -2)
         return [
@@ -117,13 +118,13 @@ class SensorTasks:
 
 @dataclass(frozen=True, eq=False)
 class Tasks:
-    """All that is followed.
+    """All tasks of an inverse kinematics.
 
     Attributes:
-        system: whose markers, bodies and coordinates these are.
+        system: the system with these markers, bodies and coordinates.
         t: times of the frames [s], shape (T,).
-        markers: see there.
-        sensors: see there.
+        markers: see MarkerTasks.
+        sensors: see SensorTasks.
         coordinates: {name: (values, weights)}, shapes (T,).
         others: further goals.
     """
@@ -136,7 +137,7 @@ class Tasks:
     others: Sequence[Goal] = ()
 
     def goals(self, rows: Rows = ALL) -> list[Goal]:
-        """The goals whose cost is (1), for some frames."""
+        """The goals with cost (1), for some frames."""
         out = self.markers.goals(self.system, rows) if self.markers is not None else []
         out += self.sensors.goals(rows) if self.sensors is not None else []
         out += [
@@ -148,7 +149,7 @@ class Tasks:
 
     @cached_property
     def measured(self) -> NDArray[np.int64]:
-        """How many markers and sensors were measured in each frame, shape (T,)."""
+        """Number of markers and sensors measured in each frame, shape (T,)."""
         seen = np.zeros(len(self.t), dtype=np.int64)
         for part in (self.markers, self.sensors):
             if part is not None:
@@ -157,13 +158,13 @@ class Tasks:
 
 
 def _shares(w: Array) -> Array:
-    """w / W of each frame, zero where nothing was measured."""
+    """w / W of each frame, zero in frames without measurements."""
     W = w.sum(axis=1, keepdims=True)
     return np.divide(w, W, out=np.zeros_like(w), where=W > 0)
 
 
 def _chosen(goal: Goal, frames: NDArray[np.intp]) -> Goal:
-    """A goal in some of its frames."""
+    """A goal restricted to some of its frames."""
     out, weight = goal.frame(0), np.asarray(goal.weight)
     if goal.target.ndim > len(goal.shape):
         out._set(**{goal.about: goal.target[frames]})
@@ -174,9 +175,10 @@ def _chosen(goal: Goal, frames: NDArray[np.intp]) -> Goal:
 
 WHO = "inverse_kinematics"
 NEAR = 0.6
-"""Similarity above which a name is suggested for another."""
+"""Similarity of names above which one is suggested for the other."""
 HELD, MOVED = 5, 0.02
-"""Steps, and how far others of its body move in them [m]: a marker that stays to its last digit is held."""
+"""A marker that does not change by a digit for this many steps, while others on its body move this far [m],
+has a filled gap."""
 
 
 def marker_data(markers: Any, t: Any) -> tuple[Array, tuple[str, ...], Array]:
@@ -224,7 +226,7 @@ def _positions(name: Any, value: Any) -> Array:
 
 
 def times(t: Any, count: int) -> Array:
-    """Finite times [s] that increase, one per frame."""
+    """The times [s], checked to be finite, increasing and one per frame."""
     try:
         out = np.array(real("t", t))
     except (TypeError, ValueError) as error:
@@ -247,7 +249,7 @@ def marker_tasks(
     names: Mapping[str, str] | None,
     places: Mapping[str, Any] | None = None,
 ) -> tuple[Array, MarkerTasks]:
-    """Times (T,), and the markers that both system and data have, with their weights."""
+    """Times (T,), and the markers that both the system and the data have, with their weights."""
     t, data, positions = marker_data(markers, times)
     called = _called(system, data, names)
     columns, twice, missing, extra = _matched(system.markers, tuple(data), tuple(called))
@@ -301,8 +303,8 @@ def marker_tasks(
 def _matched(
     model: tuple[str, ...], data: tuple[str, ...], called: tuple[str, ...]
 ) -> tuple[tuple[int, ...], tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Markers of the data that the model has, by number; names of those that are there twice; names of the
-    model without data; names of the data that the model does not have. `called` is what the model calls the
+    """Numbers of the markers of the data that the model has; names that occur twice; names of the model
+    without data; names of the data that the model does not have. `called` has the model's names for the
     data."""
     known, there = set(model), Counter(called)
     return (
@@ -314,7 +316,7 @@ def _matched(
 
 
 def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None) -> list[str]:
-    """Names in the model of the markers of the data."""
+    """The model's names for the markers of the data."""
     if names is None:
         return list(data)
     if not isinstance(names, Mapping):
@@ -338,12 +340,13 @@ def _called(system: System, data: Sequence[str], names: Mapping[str, str] | None
 
 @lru_cache(maxsize=1024)
 def _plain(name: str) -> str:
-    """A name without dots, spaces and capitals."""
+    """A name in lower case, without dots and spaces."""
     return "".join(c for c in name.lower() if c.isalnum())
 
 
 def _warn_of_zeros(names: Sequence[str], positions: Array) -> None:
-    """Warn of markers at (0, 0, 0) in some frames: so some programs write those that were not seen."""
+    """Warn of markers at (0, 0, 0) in some frames: some programs write this for markers that were not
+    seen."""
     zero = (positions == 0).all(axis=2)
     if zero.any() and not zero.all():
         worst = int(zero.sum(axis=0).argmax())
@@ -355,8 +358,8 @@ def _warn_of_zeros(names: Sequence[str], positions: Array) -> None:
 
 
 def _warn_of_held(names: Sequence[str], bodies: Sequence[str], positions: Array) -> None:
-    """Warn of a marker that stays in a part of the frames, to its last digit, while others of its body move:
-    so some programs fill gaps."""
+    """Warn of a marker that does not change by a digit over some frames while others on its body move: some
+    programs fill gaps like this."""
     same = (positions[1:] == positions[:-1]).all(axis=2)
     if np.count_nonzero(same) < HELD:
         return
@@ -377,7 +380,7 @@ def _warn_of_held(names: Sequence[str], bodies: Sequence[str], positions: Array)
 
 
 def _warn_of_spelling(missing: Sequence[str], extra: Sequence[str]) -> None:
-    """Warn of names that differ by dots, spaces and capitals only."""
+    """Warn of names that differ only by dots, spaces and capitals."""
     plain = {_plain(name): name for name in missing}
     same = {name: plain[_plain(name)] for name in extra if _plain(name) in plain}
     if same:
@@ -394,7 +397,7 @@ def _near(missing: Sequence[str], extra: Sequence[str]) -> str:
 
 
 def near_names(missing: Sequence[str], extra: Sequence[str]) -> dict[str, str]:
-    """For names of the data that the model does not have, those of the model without data that are alike."""
+    """For names of the data that the model does not have, similar names of the model without data."""
     plain = {_plain(name): name for name in missing}
     out = {}
     for name in extra:
@@ -453,7 +456,7 @@ def _cover(what: str, t: Array, table: Table) -> None:
 def coordinate_tasks(
     system: System, t: Array, coordinates: Any, weights: Any
 ) -> dict[str, tuple[Array, Array]]:
-    """Value and weight of each coordinate that should have a value, shapes (T,)."""
+    """Value and weight of each coordinate with a target, shapes (T,)."""
     if coordinates is None:
         return {}
     if isinstance(coordinates, Table):

@@ -20,19 +20,19 @@ smaller.
 """
 LARGEST = float(np.finfo(float).max)
 MANY = 3
-"""Angles are in degrees if this many, and half of all, are more than a turn away from zero."""
+"""Angles are in degrees if at least this many, and half of all, are more than a turn away from zero."""
 SMALL = 0.5
 """Angles that move by more than this, within pi, are probably radians."""
 FAR = 200.0
-"""[m] Lengths without a unit that go farther are likely millimeters."""
+"""[m] Lengths without a unit that are larger are probably in millimeters."""
 LOOKS = 20
 """Frames at which columns of followers are compared."""
 FOLLOWS = 1e-3
-"""Their tolerance [rad, m]: files are rounded, and constraints hold to an accuracy."""
+"""Tolerance of this comparison [rad, m]: files are rounded, and constraints hold only to their accuracy."""
 
 
 class CoordinateColumns:
-    """The coordinates in a Table. `find` makes it once for Tables with the same names and units.
+    """The coordinates in a Table. `find` caches it for Tables with the same names and units.
 
     Attributes:
         known: names, units and `degrees` of the Table.
@@ -41,17 +41,17 @@ class CoordinateColumns:
         names: of these columns.
         coordinates: their own names.
         units: of the coordinates.
-        factors: from the units of the columns to those, shape (n,).
+        factors: factors from the units of the columns to these, shape (n,).
         ranges: plausible ranges: of angles with a turn added at both ends; up to `FAR` for lengths without a
             unit; unlimited for others; shape (2, n).
         rotating: places, among these columns, of angles.
         angles: their places in q.
         turned: places, among these columns, of angles in degrees.
-        unsaid: the same for angles without a unit, which count as radians.
+        unsaid: the same for angles without a unit, which are taken as radians.
         bare: names of angles without any unit.
         missing: places of coordinates that the Table does not have.
         ignored: names of columns that are not coordinates.
-        followers: bodies that follow others, of which the Table has columns of their own.
+        followers: bodies that follow others but have columns of their own in the Table.
     """
 
     def __init__(self, system: System, table: Table) -> None:
@@ -119,7 +119,7 @@ class CoordinateColumns:
         x *= self.factors
         least, most = x.min(axis=0), x.max(axis=0)
         inside = bool(((least >= self.ranges[0]) & (most <= self.ranges[1])).all())
-        if not inside and not np.isfinite(x).all():  # which is in no range
+        if not inside and not np.isfinite(x).all():  # NaN is in no range
             for name, column in zip(self.names, x.T, strict=True):
                 if not np.isfinite(column).all():
                     i = int(np.argmin(np.isfinite(column)))
@@ -148,7 +148,7 @@ class CoordinateColumns:
             inside: whether all are within the ranges.
         """
         turn = 2 * math.pi
-        if not inside:  # others are likely so for the same reason
+        if not inside:  # others are probably outside for the same reason
             low, high = self.ranges
             k = int(np.argmax((least < low) | (most > high)))
             far = least[k] if low[k] - least[k] > most[k] - high[k] else most[k]
@@ -247,7 +247,7 @@ def _own(column: str) -> str:
 
 
 def _factor(table: Table, column: int, unit: str) -> float:
-    """From the unit of a column to a coordinate's."""
+    """The factor from the unit of a column to that of a coordinate."""
     said, name = table.units[column], table.names[column]
     if not said:
         return math.pi / 180 if unit == "rad" and table.degrees else 1.0

@@ -1,4 +1,4 @@
-"""Which coordinate each speed is the rate of."""
+"""The coordinate of which each speed is the rate."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from condyle.system.system import System
 
 
 def coordinates_of_speeds(system: System) -> tuple[int, ...]:
-    """The coordinate that each speed is the rate of, whatever q is; -1 where there is none."""
+    """The coordinate of which each speed is the rate for all q; -1 if there is none."""
 
     def find() -> tuple[int, ...]:
         out = [-1] * system.nu

@@ -3,7 +3,7 @@ motions.
 
 From a Table of coordinates, in this order:
 
-    1. rounded times are replaced by the even ones that they were;
+    1. rounded times are replaced by the even times that they were before rounding;
     2. angles in degrees become radians, jumps by whole turns and changes of sign of quaternions are taken
        out; coordinates that are not in it are found, or named in an error;
     3. optionally a low-pass filter: Butterworth of order 3, forward and backward;
@@ -11,7 +11,7 @@ From a Table of coordinates, in this order:
     5. qdot and qddot by the spline of degree 5 through all frames, whose ends follow the outermost frames,
        then u = N^-1 qdot and udot = N^-1 (qddot - Ndot u), as the constraints allow.
 
-OpenSim's tools take times as they stand, reflect at the ends of the filter, and have natural splines
+OpenSim's tools use times unchanged, reflect the data at the ends of the filter, and use natural splines
 (GCVSpline at zero error): `Motion.of(..., as_opensim=True)`.
 """
 
@@ -75,7 +75,7 @@ class Change:
     Attributes:
         rms: root of the mean square over all frames, in the coordinate's unit.
         largest: at one frame.
-        unit: of both.
+        unit: unit of both.
     """
 
     rms: float
@@ -92,14 +92,14 @@ class Motion(ExplainsCalls, States[State]):
     Args:
         system: of the motion. t: times [s], shape (m,), increasing.
         q: coordinates [rad, m], shape (m, nq).
-        u: speeds, shape (m, nu); those of the spline through q by default, of which jumps by whole turns are
-            taken out.
+        u: speeds, shape (m, nu); by default those of the spline through q, after jumps by whole turns are
+            removed.
         udot: accelerations, shape (m, nu); likewise.
         state: its parameters, inputs, auxiliary states, locks and disabled elements hold in all frames;
             `system.state()` by default.
 
     Attributes:
-        steady: whether everything except time is as in one state.
+        steady: whether everything except time is the same in all frames.
         changes: changes by filter and constraints, a `Change` by coordinate; empty without these.
         ignored: columns of the Table that are not coordinates.
         filled: coordinates missing in the Table, which constraints, motions or locks determine.
@@ -190,12 +190,12 @@ class Motion(ExplainsCalls, States[State]):
         """The motion of a Table of coordinates, a run or assembled frames.
 
         Args:
-            system: whose motion it is.
-            motion: a Table with a column named after each coordinate, or a pandas DataFrame with times in its
-                column "time" or its index; OpenSim's names of states (.../knee_angle/value) are known too.
-                Angles are in the unit of their column, or of `table.degrees`. Other columns are ignored.
-                Coordinates may be missing where constraints, motions or locks determine them. Or a Trajectory
-                or Frames, with their own speeds and accelerations.
+            system: the system that moves.
+            motion: a Table with a column named after each coordinate, or a pandas DataFrame with times in
+                its column "time" or its index; OpenSim's names of states (.../knee_angle/value) are also
+                recognized. Angles are in the unit of their column, or of `table.degrees`. Other columns are
+                ignored. Coordinates may be missing where constraints, motions or locks determine them. Or a
+                Trajectory or Frames, with their own speeds and accelerations.
             lowpass: cut-off frequency [Hz] of a filter for the coordinates of a Table; none by default.
             state: as for `Motion`.
             as_opensim: differentiate a Table as OpenSim's tools do, which is less accurate: natural splines,
@@ -257,7 +257,7 @@ class Motion(ExplainsCalls, States[State]):
 
     @property
     def change(self) -> str:
-        """A sentence on what filter and constraints changed most; empty if nothing."""
+        """A sentence about the largest change by filter and constraints; empty without changes."""
         if not self.changes:
             return ""
         share = scales.weights(self.system.bodies)[0]
@@ -376,7 +376,7 @@ def _check_motion(motion: Any) -> None:
 def _default(system: System) -> State:
     """`system.state()`, cached."""
     found = system.compiled.remembered("default state", system.state)
-    return found if found.system is system else system.state()  # of a copy that shares its code
+    return found if found.system is system else system.state()  # or of a copy with the same code
 
 
 def _made(start: State, t: Array, q: Array, u: Array, udot: Array, tail: Array | None) -> Motion:

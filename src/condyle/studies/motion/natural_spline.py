@@ -1,27 +1,27 @@
 """Natural splines of degree 3 and 5 through numbers at any times, in machine code.
 
-A spline of degree p = 2 h - 1 is a sum of B-splines; that of number j has its knots around the time t_j:
+A spline of degree p = 2 h - 1 is a sum of B-splines; B-spline j has its knots around time t_j:
 
     s(t) = sum_j c_j B_j(t),    B_j on T_j-h .. T_j+h,    T_j = t_j                                        (1)
 
-with knots beyond both ends at steps of the first and the last interval. At t_i there are p of them, from
-number i - h + 1 to i + h - 1. Before t_0 the natural spline is a polynomial of degree h - 1, whose
-coefficients are values of its blossom f at the knots inside of B_j:
+with knots beyond both ends at steps of the first and the last interval. At t_i, p of them are nonzero, from
+i - h + 1 to i + h - 1. Before t_0 the natural spline is a polynomial of degree h - 1, whose coefficients
+are values of its blossom f at the inner knots of B_j:
 
     c_j = f(T_j-h+1, .., T_j+h-1),    j = 1 - h .. h - 1                                                   (2)
 
 f is a sum of the elementary symmetric means of degree 0 to h - 1 of its arguments, so that the h - 1
-coefficients before c_0 follow from c_0 .. c_h-1, and so at the other end. With these in s(t_i) = x_i there
-is a matrix of p diagonals, A = L U without a change of rows: B-splines at their own knots are totally
-positive (de Boor and Pinkus 1977). B-splines come from the recursion of Cox and de Boor,
+coefficients before c_0 follow from c_0 .. c_h-1, and likewise at the other end. Substituting these in
+s(t_i) = x_i gives a matrix with p diagonals, A = L U without row exchanges: B-splines at their own knots
+are totally positive (de Boor and Pinkus 1977). B-splines are computed by the recursion of Cox and de Boor,
 
     B_j^k(t) = (t - T_a) / (T_a+k - T_a) B_j^k-1 + (T_a+k+1 - t) / (T_a+k+1 - T_a+1) B_j+1^k-1             (3)
 
 with a the first knot, and derivatives from the coefficients k (c_j - c_j-1) / (T_a+k - T_a).
 
-It stands beside SciPy's `make_interp_spline`, which spline_rates.py takes for few or very uneven rows, because whole
-calls of `cd.inverse_dynamics` would take 55 % longer with SciPy alone (arm26, 101 rows), 43 % with 500 rows of
-23 coordinates, 25 % with a filter; and because a study then imports no SciPy, 0.1 s and more of a first call.
+spline_rates.py uses SciPy's `make_interp_spline` only for few or very uneven rows. With SciPy alone, calls
+of `cd.inverse_dynamics` would take 55 % longer (arm26, 101 rows), 43 % with 500 rows of 23 coordinates, 25
+% with a filter; and a first call would take at least 0.1 s longer to import SciPy.
 """
 
 from __future__ import annotations
@@ -45,9 +45,10 @@ from condyle.native.machine import jit
 from condyle.native.machine.jit import Library
 
 FEWEST = 8
-"""Rows from which both ends are apart."""
+"""Smallest number of rows for which the equations of both ends do not overlap."""
 UNEVEN = 8.0
-"""Longest over shortest step up to which the spline goes through its numbers to 1e-14 of their size."""
+"""Largest ratio of longest to shortest step for which the spline reproduces its data to 1e-14 of their
+size."""
 
 
 class NaturalSpline:
@@ -59,7 +60,7 @@ class NaturalSpline:
         degree: 3 or 5.
 
     Attributes:
-        finite: whether x is finite; else there is no spline.
+        finite: whether x is finite; otherwise the spline cannot be used.
     """
 
     def __init__(self, t: Array, x: Array, degree: int = 5) -> None:
@@ -68,7 +69,8 @@ class NaturalSpline:
         self._size = m, n = x.shape
         self._first, self._step = t.item(0), (t.item(m - 1) - t.item(0)) / (m - 1)
         h, self._at_c = (p + 1) // 2, 8 * (m + 2 * p)
-        # in one piece: knots in steps, where derivatives are as large as values; c; then room for A and ends
+        # one array: knots in units of steps, so that derivatives are as large as values; c; then memory for
+        # A and ends
         self._work = np.empty(m + 2 * p + (m + 2 * (h - 1)) * n + (m + h - 1) * p + 2 * h * (h - 1))
         T = self._work.ctypes.data
         at = t.ctypes.data, x.ctypes.data, T, T + self._at_c
@@ -81,7 +83,7 @@ class NaturalSpline:
         return self.derivatives(times, (nu,))[0]
 
     def derivatives(self, times: Array, orders: tuple[int, ...]) -> Array:
-        """Several at once, shape (orders, k, n)."""
+        """Derivatives of several orders at once, shape (orders, k, n)."""
         times = np.ascontiguousarray(times, dtype=float)
         (m, n), T, k = self._size, self._work.ctypes.data, len(times)
         out = np.empty((len(orders), k, n))
@@ -100,8 +102,8 @@ def usable(count: int, shortest: float, longest: float) -> bool:
 
 @cache
 def _fitting(degree: int) -> Any:
-    """fit(t, x, T, c, m, n, step): knots T in steps, and coefficients c from x; after c is room for A.
-    Whether these are finite."""
+    """fit(t, x, T, c, m, n, step): knots T in units of steps, and coefficients c from x; after c is memory
+    for A. Returns whether the coefficients are finite."""
     return _compiled(f"fit{degree}", [*[POINTER] * 4, LONG, LONG, DOUBLE], lambda b: _fit(b, degree), INT)
 
 
@@ -149,7 +151,8 @@ def _basis(b: Builder, T: Value, t: Value, degree: int) -> list[Value]:
 
 
 def _columns(b: Builder, n: Value, write: Callable[[Value], None]) -> None:
-    """write(j) for columns j of n, as many side by side as lanes, then those that are left one by one."""
+    """Write code for columns j of n by write(j): as many side by side as there are lanes, then the rest one
+    by one."""
     W = jit.lane_width()
     whole = n & -W
     with b.loop(whole, W) as j, b.side_by_side(W):
@@ -159,7 +162,7 @@ def _columns(b: Builder, n: Value, write: Callable[[Value], None]) -> None:
 
 
 def _knots(b: Builder, t: Value, T: Value, degree: int, m: Value, step: Value) -> None:
-    """Times in steps from the first one on, and those beyond both ends."""
+    """Knots in units of steps, counted from the first time, including those beyond both ends."""
     start = b.load(t)
     with b.loop(m) as i:
         b.store((b.load(b.at(t, i)) - start) / step, b.at(b.at(T, degree), i))
@@ -171,12 +174,12 @@ def _knots(b: Builder, t: Value, T: Value, degree: int, m: Value, step: Value) -
 
 
 def _ghosts(b: Builder, end: Value, way: int, degree: int) -> list[list[Value]]:
-    """By which factors of c_0 .. c_h-1 the coefficients c_-1, then c_-2 are made, (2); t_0 is at `end`, and
-    the others follow by `way`."""
+    """Factors of c_0 .. c_h-1 that give c_-1, then those that give c_-2, by (2); t_0 is at `end`, and the
+    other times follow in steps of `way`."""
     origin = b.load(end)
 
     def means(j: int) -> tuple[Value, Value]:
-        """The mean of the arguments of f, and of their products by two."""
+        """The mean of the arguments of f, and the mean of their pairwise products."""
         inside = [b.load(b.at(end, way * (j + k))) - origin for k in range(-(degree // 2), degree // 2 + 1)]
         total, squares = b.number(0.0), b.number(0.0)
         for x in inside:
@@ -186,7 +189,7 @@ def _ghosts(b: Builder, end: Value, way: int, degree: int) -> list[list[Value]]:
     if degree == 3:  # lines
         a, c, x = means(0)[0], means(1)[0], means(-1)[0]
         return [[(c - x) / (c - a), (x - a) / (c - a)]]
-    # factors whose sum is one and which make the means of a ghost from those of c_0, c_1, c_2: Cramer's rule
+    # factors with sum one that combine the means of c_0, c_1, c_2 to those of a ghost: Cramer's rule
     (a1, a2), (b1, b2), (c1, c2) = means(0), means(1), means(2)
     b1, b2, c1, c2 = b1 - a1, b2 - a2, c1 - a1, c2 - a2
     whole, out = b1 * c2 - c1 * b2, []
@@ -214,11 +217,11 @@ def _fit(b: Builder, degree: int) -> None:
         return b.at(inner, i * n)
 
     def at_ends(place: Callable[[Value], Value]) -> list[Callable[[int], Value]]:
-        """For both ends: place i from there."""
+        """Write code for both ends; place(i) is row i counted from the end."""
         return [lambda i: place(b.number(i, LONG)), lambda i: place(m - (1 + i))]
 
     def solved(i: Value, way: int, rounds: Value, pivot: Value | None) -> None:
-        """Row i of L y = x or U c = y, which `rounds` rows came before."""
+        """Solve row i of L y = x or U c = y, after `rounds` other rows."""
         factors = [
             b.select(b.compare("sge", rounds, d), b.load(b.at(row(i), way * d)), 0.0) for d in range(1, h)
         ]
@@ -227,7 +230,7 @@ def _fit(b: Builder, degree: int) -> None:
         def write(j: Value) -> None:
             place = b.at(line(i), j)
             y = b.load(place if pivot else b.at(b.at(x, i * n), j))
-            b.store(y, place)  # it may be `other` too, for which it counts zero
+            b.store(y, place)  # `place` may equal `other`, whose factor is then zero
             for f, other in zip(factors, others, strict=True):
                 y = y - b.spread(f) * b.load(b.at(other, j))
             b.store(y * b.spread(pivot) if pivot else y, place)
@@ -274,7 +277,7 @@ def _fit(b: Builder, degree: int) -> None:
                 b.store(total, b.at(place(-g), j))
 
             _columns(b, n, ghost)
-    with b.loop(n) as j:  # what is not finite is in all of its column
+    with b.loop(n) as j:  # a nonfinite number spreads to its entire column
         total = b.carry(b.number(0.0))
         b.hand_on(total, total + b.load(b.at(inner, j)))
     size = b.intrinsic("fabs", b.after_loop(total))
@@ -315,7 +318,7 @@ def _evaluate(b: Builder, degree: int, orders: tuple[int, ...]) -> None:
 def _weights(b: Builder, T: Value, t: Value, degree: int, nu: int) -> list[Value]:
     """Derivatives of order nu of the degree + 1 B-splines at t that are not zero between T[0] and T[1]."""
     out = _basis(b, T, t, degree - nu)
-    for p in range(degree - nu + 1, degree + 1):  # of differences, and so of what they are of
+    for p in range(degree - nu + 1, degree + 1):  # weights of differences, and thus of the coefficients
         spans = [
             w * (float(p) / (b.load(b.at(T, i)) - b.load(b.at(T, i - p))))
             for i, w in zip(range(1, p + 1), out, strict=True)

@@ -35,17 +35,17 @@ if TYPE_CHECKING:
 
 NO_FRAMES = "there are no frames; was a time cut out that was not recorded?"
 FEWEST = 4
-"""Frames that the spline of degree 5 needs."""
+"""Smallest number of frames for the spline of degree 5."""
 TOO_NEAR = 1e-7
-"""Times closer than this, relative to the mean step, are one time with rounding."""
+"""Times closer than this, relative to the mean step, are equal but for rounding."""
 TWICE = 0.05
-"""If more than this fraction of times occur twice, they were rounded."""
+"""If more than this fraction of the times occur twice, the times were rounded."""
 TOLD = 1e-4
 """Rounding of times by more than this fraction of a step is noted."""
 UNIT_LENGTH = 0.1
 """Tolerance of the length of a quaternion: measured ones are rounded."""
 ASSEMBLED, CLOSED = 1e-10, 1e-11
-"""Accuracy of constraints, in their units: from coordinates alone; with speeds."""
+"""Accuracy of constraints in their units: for coordinates only; with speeds."""
 
 
 def rounded_together(t: Array) -> bool:
@@ -92,7 +92,8 @@ def check_times(what: str, t: Any) -> Array:
 
 
 def refuse_doubles(t: Array, shortest: float) -> None:
-    """Raise an error if two times are equal but for rounding: rates of a spline through both are noise."""
+    """Raise an error if two times are equal but for rounding: rates of a spline through both would be
+    noise."""
     if len(t) > 2 and shortest < TOO_NEAR * (t.item(-1) - t.item(0)) / (len(t) - 1):
         step = t[1:] - t[:-1]
         i = int(np.argmin(step))
@@ -194,13 +195,13 @@ def motion_rates(
     t = motion.t
     if not system.constraints and coordinates_of_speeds(system) == tuple(range(system.nq)):
         return qdot, qddot  # u = qdot
-    for part in system.compiled.quaternions:  # those of the quaternion of unit length
+    for part in system.compiled.quaternions:  # rates of the normalized quaternion
         n, ndot, nddot = q[:, part], qdot[:, part], qddot[:, part]
         size = np.linalg.norm(n, axis=1, keepdims=True)
         r = (n * ndot).sum(axis=1, keepdims=True) / size**2
         n /= size
         qdot[:, part] = ndot / size - r * n
-        # the part of nddot along n does not count
+        # the part of nddot along n has no effect
         qddot[:, part] = nddot / size - 2 * r * qdot[:, part]
     batch = Batch(system, t, motion.tail, {"q": lambda: q}, Status.FINISHED)
     u = batch.ask("kinematics.u_from_qdot", (qdot,), {})

@@ -1,14 +1,15 @@
-"""Curves through recorded numbers: splines whose ends follow the data.
+"""Splines through recorded data, with end conditions that follow the data.
 
 A spline of degree 5 needs its third and fourth derivatives at both ends, s''' = D3 and s'''' = D4. Natural
-splines, OpenSim's, take zeros: accelerations of the first row are then wrong by 4 to 30 %. Here they are
-those of the polynomial of degree 5 fitted to the outermost rows, so that polynomials of degree 5 are exact.
-With u the distance from the end, u_1 and u_2 those of the next two rows,
+splines, as in OpenSim, set them to zero: accelerations of the first row are then wrong by 4 to 30 %. Here
+they are those of the polynomial of degree 5 fitted to the outermost rows, so that polynomials of degree 5
+are reproduced exactly. With u the distance from the end, and u_1 and u_2 those of the next two rows,
 
     s = P + natural spline through x - P,    P = a (u_1 - u)_+^5 + b (u_2 - u)_+^5,                        (1)
     -60 (a u_1^2 + b u_2^2) = D3,    120 (a u_1 + b u_2) = D4                                              (2)
 
-is this spline: P is a spline with the same knots, and differs from zero at the end and the next row only.
+is this spline: P is a spline with the same knots, and among the rows it is nonzero only at the end and the
+next row.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ END_ROWS = 4
 
 
 def spline(t: Array, x: Array, degree: int = 5) -> Any:
-    """The natural spline through x (m, n) at times t: spline(t, x)(times, nu) are its derivatives."""
+    """The natural spline through x (m, n) at times t; spline(t, x)(times, nu) gives its derivatives."""
     if usable(len(t), *steps(t)) and (made := NaturalSpline(t, x, degree)).finite:
         return made
     return natural_spline(t, x, degree)
@@ -50,7 +51,7 @@ def rates(
 
     Args:
         known: steps(t).
-        natural: third and fourth derivatives at the ends are zero, as in OpenSim.
+        natural: set third and fourth derivatives at the ends to zero, as in OpenSim.
     """
     known = known or steps(t)
     if natural:
@@ -88,8 +89,8 @@ def _even_ends(r: int) -> Array:
 
 @lru_cache
 def _ends(steps: bytes) -> Array:
-    """Factors of the r outermost rows at both ends that make P and its first two derivatives at the end and
-    the next row, in steps; shape (3, 2, 2, r).
+    """Factors of the r outermost rows at both ends that give P and its first two derivatives at the end and
+    the next row, in units of steps; shape (3, 2, 2, r).
 
     Args:
         steps: u of these rows, shape (2, r).

@@ -1,4 +1,4 @@
-"""Bodies of other sizes: frames, mobilizers, masses and inertias by factors along a body's axes.
+"""Scaled bodies: frames, mobilizers, masses and inertias by factors along a body's axes.
 
     p' = s o p   (by elements, in the axes of the body that the point is fixed to)                        (1)
     lengths of a joint by its method `scaled`, s of the body that its F is on                             (2)
@@ -34,12 +34,12 @@ from condyle.tree.body import Body
 def changes(
     system: System, s: Mapping[str, Array], keep_distribution: bool, total: float | None
 ) -> dict[str, dict[str, Any]]:
-    """What changes of the bodies: arguments of `System.copy`.
+    """The changes of the bodies, as arguments of `System.copy`.
 
     Args:
         s: factors by body.
-        keep_distribution: (3): masses in the old proportions.
-        total: mass of all bodies together [kg]; None: as it comes out.
+        keep_distribution: (3): masses keep their proportions.
+        total: total mass of all bodies [kg]; None: as it results from the factors.
     """
     out = {b.name: _changed(b, s, keep_distribution) for b in system.bodies}
     if total is None:
@@ -103,7 +103,7 @@ def _changed(b: Body, s: Mapping[str, Array], keep_distribution: bool) -> dict[s
 
 
 def cylinder(mass: float, I: Array, s: Array, volume: Any) -> Array:
-    """(5), (6): inertia (3, 3) of a body that is scaled by s, its mass by volume; factors above 0."""
+    """(5), (6): inertia (3, 3) of a body that is scaled by s > 0, and its mass by `volume`."""
     if not mass > 0:
         return I
     c = int(np.argmin(np.diag(I)))
@@ -118,7 +118,8 @@ def cylinder(mass: float, I: Array, s: Array, volume: Any) -> Array:
 
 
 def _mobilizer(b: Body, parent: Array, own: Array) -> Mobilizer:
-    """The mobilizer scaled by the factors of the body that its F is on, this body if it is reversed."""
+    """The mobilizer scaled by the factors of the body with its frame F, which is this body if it is
+    reversed."""
     m = b.mobilizer
     turned = isinstance(m, Reversed)
     s, X = (own, "BM") if turned else (parent, "PF")

@@ -1,4 +1,4 @@
-"""How large a subject's bodies are, from distances between markers."""
+"""Sizes of a subject's bodies from distances between markers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,12 @@ AXES = "xyz"
 
 @dataclass(frozen=True)
 class Measurement(ExplainsCalls):
-    """A measure of a subject: the mean of some distances between markers, by which some bodies are scaled.
+    """A measure of a subject: the mean of distances between pairs of markers, by which some bodies are
+    scaled.
 
     Args:
-        name: of the measured segment, "thigh".
-        pairs: two markers each, [("R.ASIS", "R.Knee.Lat"), ...].
+        name: name of the measured segment, such as "thigh".
+        pairs: pairs of markers, [("R.ASIS", "R.Knee.Lat"), ...].
         bodies: names of the bodies that it scales along all axes, or {name: axes}, such as {"torso": "y"}.
     """
 
@@ -52,10 +53,10 @@ class Measurement(ExplainsCalls):
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a measurement.
+    """The result of a measurement for one pair.
 
     Attributes:
-        name: of the measurement.
+        name: name of the measurement.
         pair: names of the two markers.
         model: their distance in the model's default pose [m].
         subject: their mean distance in the data [m].
@@ -78,9 +79,9 @@ def measure(
     """Distances of a measurement's pairs.
 
     Args:
-        places: of the model's markers in ground [m].
-        markers: those that were measured.
-        rows: frames that count.
+        places: places of the model's markers in ground [m].
+        markers: the measured markers.
+        rows: frames to average.
     """
     out = []
     for a, b in measurement.pairs:
@@ -109,7 +110,7 @@ def measure(
 
 
 def frames(markers: Markers, time: Any) -> slice:
-    """Rows from the last at or before the start to the first at or after the end, as OpenSim takes them."""
+    """Rows from the last at or before the start to the first at or after the end, as in OpenSim."""
     if time is None:
         return slice(0, len(markers.time))
     try:
@@ -129,7 +130,7 @@ def frames(markers: Markers, time: Any) -> slice:
 
 
 def manual(system: System, given: Mapping[str, Any]) -> dict[str, Array]:
-    """Factors that a user gives, one number or three per body."""
+    """Factors given by a user, one number or three per body."""
     out = {}
     if not isinstance(given, Mapping):
         raise DescriptionError(f"scale: factors: expected {{body: factor}}, got {given!r}")

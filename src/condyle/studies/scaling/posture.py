@@ -1,8 +1,8 @@
-"""A system in its default pose as numbers: where bodies and points are, and how long paths are, without machine
-code: a scaling asks for one pose of the model and one of the subject, whose sizes are new each time.
+"""A system in its default pose as numbers: places of bodies and points, and lengths of paths, without
+machine code. A scaling needs one pose of the model and one of the subject, whose sizes are new each time.
 
-Spans of paths with equal equations (paths/span.py) are evaluated side by side. These equations know neither the
-model nor its numbers, so that they are traced once and kept for all models.
+Spans of paths with equal equations (paths/span.py) are evaluated side by side. These equations depend
+neither on the model nor on its numbers, so that they are traced once and cached for all models.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from condyle.trace.parameter import numbers_at
 
 
 class Posture:
-    """Bodies, points and paths in the default pose, whose constraints are met.
+    """Bodies, points and paths in the default pose, which satisfies the constraints.
 
     Args:
-        system: forces but gravity are left out where the pose is computed.
+        system: the system; forces other than gravity are left out when the pose is computed.
         q: coordinates, if they are known.
 
     Attributes:
@@ -58,12 +58,12 @@ class Posture:
         }
 
     def point(self, body: str, station: Any) -> Array:
-        """A point of a body in ground [m], shape (3,)."""
+        """A body's point in ground [m], shape (3,)."""
         R, p = self._poses[body]
         return R @ np.ravel(numbers_at(station)) + p
 
     def station(self, body: str, place: Array) -> Array:
-        """A point of ground in the frame of a body [m], shape (3,)."""
+        """A point in ground expressed in the frame of a body [m], shape (3,)."""
         R, p = self._poses[body]
         return R.T @ (place - p)
 
@@ -86,13 +86,13 @@ class Posture:
             if np.isfinite(each).all():
                 parts = iter(each.tolist())
                 return [sum(islice(parts, len(x.spans)), float(x.constant)) for x in paths.values()]
-        # the operator reports errors of a path; it takes all of them
+        # the operator, which evaluates all paths, reports errors of a path
         state = self.system.copy().state().replace(q=self.q)
         known = dict(zip(self.system.paths, state.path_lengths().tolist(), strict=True))
         return [known[name] for name in paths]
 
     def _lengths(self, spans: Sequence[Span]) -> Array:
-        """Lengths of spans [m]; NaN of those that are not found as they should be."""
+        """Lengths of spans [m]; NaN for spans that are not found correctly."""
         out, kinds = np.zeros(len(spans)), dict[Any, list[int]]()
         for i, span in enumerate(spans):
             if span.wraps or len(span.points) > 2:
@@ -129,12 +129,12 @@ class Posture:
 
 
 def without_forces(system: System) -> System:
-    """A copy without forces, but for gravity."""
+    """A copy without forces other than gravity."""
     return system.copy(forces={name: None for name in system.forces if name != "gravity"})
 
 
 def has_numbers(length: PathLength) -> bool:
-    """Whether a path has plain numbers, and asks for poses and coordinates alone."""
+    """Whether a path has plain numbers and depends only on poses and coordinates."""
     known = StationPosition, Rotation, CoordinateValue, MovingStation
     return not ca.symvar(length.constant) and all(
         span.numbers is not None and all(isinstance(part, known) for part in span.parts)
@@ -143,8 +143,8 @@ def has_numbers(length: PathLength) -> bool:
 
 
 def _kind(span: Span) -> Any:
-    """Spans with equal ones have the same equations of numbers and parts: as their signature, but for how points
-    move."""
+    """A key: spans with equal keys have the same equations of numbers and parts. It is their signature
+    without the motion of points."""
     return span.signature_of(lambda p: p.signature if p.stays else type(p).__qualname__)
 
 

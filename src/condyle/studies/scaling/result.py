@@ -23,11 +23,11 @@ FACTOR, FACTOR_FAILS = 1.4, 3.0
 """Factors beyond the first, or below its inverse, are rarely right; beyond the second a unit is wrong."""
 
 LENGTH_OF = "length of "
-"""Before the name of a path: by how much it is longer, as a Parameter."""
+"""Prefix of Parameters for the ratio of a path's length to its original length."""
 
 
 def default_pose(system: System, parameters: Mapping[str, float] | None = None) -> State:
-    """The default state, with its constraints met."""
+    """The default state, which satisfies the constraints."""
     state = system.state()
     state = state.replace(parameters=dict(parameters)) if parameters else state
     return assemble(system, state) if system.constraints else state
@@ -41,7 +41,7 @@ class Scaling(Display, Judged):
         system: the scaled system, not frozen.
         factors: of each body along x, y, z.
         measurements: one per pair of markers: name, pair, model and subject distance [m], factor.
-        pose: the static pose that fits the markers best, as `cd.inverse_kinematics` gives it; None without.
+        pose: the static pose that fits the markers best, a result of `cd.inverse_kinematics`, or None.
         notes: further remarks.
         original: the system that was scaled.
     """
@@ -60,16 +60,16 @@ class Scaling(Display, Judged):
     }
 
     def parameters(self, values: Mapping[str, float]) -> dict[str, float]:
-        """Values of the system's Parameters for sizes of a subject, where the factors are Parameters: the sizes, and
-        what muscles, ligaments and springs along paths have: their lengths over those of the system that was
-        scaled, in proportion to their paths in the default pose. Derivatives of the latter are those of
+        """Values of the system's Parameters for sizes of a subject, if the factors are Parameters: the
+        sizes, and the relative lengths of muscles, ligaments and springs along paths, in proportion to the
+        lengths of their paths in the default pose. Derivatives of the latter are those of
         `system.jacobian("path_lengths", q, wrt="parameters")`.
 
         Args:
-            values: of the factors' Parameters; the others keep their defaults.
+            values: values of the factors' Parameters; the others keep their defaults.
 
         Returns:
-            {name: value}, as `parameters=` of operators and of `State.replace` takes them.
+            {name: value}, for `parameters=` of operators and of `State.replace`.
         """
         system, mine = self.system, self.original.parameters
         names = [n for n in system.parameters if n in mine or not n.startswith(LENGTH_OF)]
@@ -112,7 +112,7 @@ class Scaling(Display, Judged):
 
     @cached_property
     def moved(self) -> dict[str, float]:
-        """How far each marker was moved on its body [m]."""
+        """Distance by which each marker was moved on its body [m]."""
         out = {}
         for name in self.system.markers:
             new, old = self.system.marker(name), self.original.marker(name)
@@ -123,7 +123,7 @@ class Scaling(Display, Judged):
 
     @property
     def rms(self) -> float:
-        """Root of the mean square of the marker errors [m]; NaN without a pose."""
+        """Root mean square of the marker errors [m]; NaN without a pose."""
         e = np.array([x for x in self.marker_errors.values() if np.isfinite(x)])
         return float(np.sqrt(np.mean(e**2))) if e.size else float("nan")
 

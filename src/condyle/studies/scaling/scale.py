@@ -57,7 +57,7 @@ def scale(
     coordinate_weights: float | Mapping[str, float] | None = None,
     pose_time: tuple[float, float] | None = None,
 ) -> Scaling:
-    """A system of the size and mass of a subject, as OpenSim's ScaleTool makes one.
+    """A system with the size and mass of a subject, like the result of OpenSim's ScaleTool.
 
     Each body gets factors along its axes: the mean of measured over model distances of a Measurement's pairs
     of markers, in the default pose, or given numbers. Everything fixed to a body is scaled by them:
@@ -67,12 +67,12 @@ def scale(
     Lengths of muscle fibers, tendons, ligaments and springs keep their share of the length of their path.
     Maximum isometric forces are not scaled. Then all masses are scaled to the subject's mass.
 
-    With markers of a static pose, the coordinates that fit them best are found, and each marker of the model
-    that is not fixed moves to where it was seen.
+    With markers of a static pose, the coordinates that fit them best are found, and each marker of the
+    model that is not fixed moves to its measured place.
 
     Args:
-        system: to scale; it is not changed.
-        markers: of a static trial, `cd.read_markers("static.trc")`.
+        system: the system to scale; it is not changed.
+        markers: markers of a static trial, `cd.read_markers("static.trc")`.
         measurements: `Measurement("thigh", [("R.ASIS", "R.Knee")], ["femur_r"])`, ...,
             of `condyle.studies.scaling`.
         factors: of bodies that are not measured, or that should have other factors: {"torso": 1.05} or
@@ -81,15 +81,15 @@ def scale(
             defaults bring them. Lengths of muscles become Parameters too, whose values for some sizes are
             `.parameters({"size": 1.1})`. Paths over ellipsoids or through moving points, and springs and rods
             between two points, must be left out before: `system.copy(forces={...: None})`.
-        order: which come first; where both set a factor, the last one counts.
-        mass: of the subject [kg]; None: as it comes out.
+        order: the order of measurements and factors; if both set a factor, the last one counts.
+        mass: mass of the subject [kg]; None: as it results from the factors.
         preserve_mass_distribution: bodies keep their shares of the mass; else each grows with its volume.
-        time: (start, end) of the frames that are measured, and averaged [s]; all by default.
+        time: (start, end) of the frames to measure and average [s]; all by default.
         place_markers: find the pose and move the markers; by default if there are markers.
         weights: {marker: weight} in the pose; 1 by default.
         coordinates: values that coordinates of the pose should come near to [rad, m].
-        coordinate_weights: of these, one number or {coordinate: weight}.
-        pose_time: (start, end) of the frames of the pose, if others.
+        coordinate_weights: their weights, one number or {coordinate: weight}.
+        pose_time: (start, end) of the frames of the pose, if different.
 
     Returns:
         the Scaling: `.system`, not frozen, `.factors`, `.measurements`, marker errors, `.report()`.
@@ -148,7 +148,7 @@ def scale(
 
 
 def _numbers(factors: Array) -> Array:
-    """Factors, Parameters at their defaults."""
+    """Factors as numbers, with Parameters at their defaults."""
     if not is_symbolic(factors):
         return factors
     return np.ravel(Expression(to_sx(factors), "scale: factors").at())
@@ -157,7 +157,7 @@ def _numbers(factors: Array) -> Array:
 def _doubt(s: Mapping[str, Array], mass: float | None, before: float) -> None:
     """Warn about implausible sizes: percents, millimeters, grams, pounds."""
     for body, x in s.items():
-        if min(x) <= 0:  # numbers were checked before
+        if min(x) <= 0:  # given numbers were checked before
             raise DescriptionError(
                 f"scale: factors of {body!r}: Parameters need defaults that make them positive, such as 1; they are "
                 f"{' '.join(f'{v:.4g}' for v in x)}"
@@ -303,13 +303,13 @@ def _resized(
 
 
 def _follows(law: Any) -> bool:
-    """Whether lengths of a law are in proportion to that of its path."""
+    """Whether the lengths of a law scale with the length of its path."""
     return bool(getattr(law, "proportional", ()))
 
 
 def _proportioned(old: System, start: Posture, new: System) -> System:
-    """Lengths of fibers, tendons, ligaments and springs in proportion to those of their paths, whichever of
-    the bodies on their way was scaled. Rods, which hold the pose, are in proportion before it is found."""
+    """Scale lengths of fibers, tendons, ligaments and springs with the lengths of their paths, which may
+    touch several scaled bodies. Rods, which affect the pose, are scaled before the pose is found."""
     rods = [n for n in old.constraints if _follows(old.constraint(n))]
     if rods:
         free = Posture(new.copy(), start.q)  # not assembled
@@ -341,7 +341,7 @@ def _proportioned(old: System, start: Posture, new: System) -> System:
 
 
 def _ratio(start: Posture, old: Any, now: Posture, new: Any) -> float:
-    """How far apart a law's two points are now, over how far they were."""
+    """The distance of a law's two points now, divided by their distance before."""
     before = _apart(start, old)
     return _apart(now, new) / before if before > 0 else 1.0
 
@@ -360,7 +360,8 @@ def _placed(
     coordinates: Any,
     coordinate_weights: Any,
 ) -> tuple[System, InverseKinematics, list[str]]:
-    """Markers where they were seen, in the pose that fits them best; and notes for the user."""
+    """Move markers to their measured places in the pose that fits them best; returns notes for the user
+    too."""
     pose_time = time if pose_time is None else pose_time
     rows = frames(markers, pose_time)
     mean = _mean(markers, _within(markers, pose_time))
@@ -392,7 +393,7 @@ def _placed(
 
 
 def _within(markers: Markers, time: Any) -> Any:
-    """Rows with start <= t <= end: those of the pose, as OpenSim takes them."""
+    """Rows with start <= t <= end, those of the pose, as in OpenSim."""
     if time is None:
         return np.ones(len(markers.time), dtype=bool)
     inside = (markers.time >= time[0]) & (markers.time <= time[1])
