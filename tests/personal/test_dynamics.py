@@ -215,7 +215,7 @@ def test_frames_that_are_cut_out(subject, loads):
     assert np.sqrt((after.values**2).sum(axis=1).mean()) < 5
     jumped = walk.positions.copy()
     jumped[45:] += [0.15, 0, 0]  # the laboratory's origin moved by less than what a force is beside a foot
-    with pytest.warns(RuntimeWarning, match="contradict"):
+    with pytest.warns(cd.errors.QualityWarning), pytest.warns(RuntimeWarning, match="contradict"):
         cd.personalize(subject.generic, cd.Markers(walk.time, walk.names, jumped), subject.static, loads)
     assert pieces(walk.time, np.where(np.arange(len(walk.time)) < 45, 0.0, 0.9)[:, None]) == [
         slice(0, 45),

@@ -100,7 +100,10 @@ def test_plates_that_do_not_fit(subject):
 
 
 def test_masses_that_contradict(subject):
-    with pytest.warns(RuntimeWarning, match=r"carry 6\d\.\d kg, and mass= says 90"):
+    with (
+        pytest.warns(cd.errors.QualityWarning),
+        pytest.warns(RuntimeWarning, match=r"carry 6\d\.\d kg, and mass= says 90"),
+    ):
         found = cd.personalize(subject.generic, subject.walk, subject.static, plates(subject), mass=90.0)
     assert found.dynamics.total == pytest.approx(subject.mass, rel=0.01)
     half = plates(subject, lambda n, x: x / 2 if "force" in n else x)

@@ -188,8 +188,13 @@ def test_a_segment_out_of_sight(model, recording):
 def test_a_trial_of_another_subject(model, recording):
     _, static, trials, _ = recording
     other = rig.recording({k: 1.12 * v for k, v in rig.SIZES.items()}, seed=5)[2][0]
-    with pytest.warns(RuntimeWarning, match=r"trial 3 \(\+"):
+    with pytest.warns(cd.errors.QualityWarning), pytest.warns(RuntimeWarning, match=r"trial 3 \(\+"):
         found = cd.personalize(model, [*trials[:2], other], static)
+    with pytest.warns() as told:  # one trial, with the static trial of another subject
+        cd.personalize(
+            model, rig.recording({k: 1.25 * v for k, v in rig.SIZES.items()}, seed=5)[2][0], static
+        )
+    assert any(issubclass(w.category, cd.errors.QualityWarning) for w in told)
     assert list(found.strange) == ["trial 3"] and femur(found) == pytest.approx(1.08, abs=0.02)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from condyle.cli.output import NewFolder, refuse_unwritable
 from condyle.cli.terminal import say
-from condyle.errors import DescriptionError
+from condyle.errors import DescriptionError, QualityWarning
 from condyle.native.machine.ctrl_c import patient
 from condyle.opensim import read_osim
 from condyle.personal.personalize import personalize
@@ -69,7 +69,8 @@ def run(
         for line in person.quality.lines():
             print(f"  {line}")
         for w in told:
-            say("CHECK", str(w.message))
+            if w.category is not QualityWarning:  # the table has it
+                say("CHECK", str(w.message))
         print(
             f"\nDone. {folder.path / 'subject.osim'} is the subject; report.txt and motions are beside it.",
             flush=True,

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
     from condyle.table.plots import AxesLike, PlotOptions
 
 BETWEEN = np.array([0.113, 0.5, 0.887])
-"""Where in an interval the error between points is measured (Gauss)."""
+"""Places in an interval where the error between points is computed (Gauss points)."""
 PER_INTERVAL = 24
-"""Samples of controls in each interval for replay, unless they are straight lines."""
+"""Number of samples of controls in each interval for replay, unless controls are linear in it."""
 
 
 class Answer:
@@ -35,8 +35,8 @@ class Answer:
     Attributes:
         objective: the sum of the terms.
         terms: weight times value of each goal that was minimized, by name.
-        duration: [s].
-        times: of the points [s], shape (P,).
+        duration: duration [s].
+        times: times of the points [s], shape (P,).
         parameters: values of unknown Parameters, by name.
         status: "solved", "acceptable", or why it ended: "infeasible", "iterations", "stopped", "not finite",
             "failed".
@@ -195,7 +195,7 @@ class Answer:
         inside = t <= run.t[-1] + 1e-12
         reached = np.asarray(run.at(np.minimum(t[inside], run.t[-1])))[:, : dynamics.tree.nq]
         off = np.abs(reached - self._state[0][inside]).max(axis=0)
-        if not inside.all():  # it stopped early
+        if not inside.all():  # the simulation stopped early
             off = np.full_like(off, np.inf)
         drift = self.statistics["drift"] = dict(zip(system.coordinates, off.tolist(), strict=True))
         return replace(run, drift=drift)
@@ -266,12 +266,12 @@ class PhasesAnswer:
 
     Attributes:
         phases: one `Answer` each, with consecutive times.
-        objective: the sum of theirs.
+        objective: the sum of their objectives.
         terms: of all goals, by name, with the number of the phase.
         duration: of all phases [s].
-        status: as of an `Answer`.
+        status: as for an `Answer`.
         message: the same as a sentence, with the largest violations.
-        statistics: as of an `Answer`.
+        statistics: as for an `Answer`.
     """
 
     def __init__(
@@ -303,5 +303,5 @@ class PhasesAnswer:
 
     @property
     def mesh_error(self) -> float:
-        """The largest of all phases."""
+        """The largest mesh error of all phases."""
         return max(a.mesh_error for a in self.phases)

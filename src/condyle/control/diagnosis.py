@@ -9,11 +9,11 @@ from condyle.control.transcription import ConstraintRows, ControlProgram
 from condyle.errors import DescriptionError
 
 SLACK = 1e-7
-"""Relative to the size of the compared numbers."""
+"""Tolerance relative to the size of the compared numbers."""
 
 
 def diagnose(program: ControlProgram, z: Array) -> None:
-    """Refuse contradictions, and goals that are not finite at the guess.
+    """Raise an error for contradictory requirements, and for goals that are not finite at the guess.
 
     Raises:
         DescriptionError: contradicting requirements, with numbers and units.
@@ -69,7 +69,7 @@ def _linear(program: ControlProgram) -> None:
 
 
 def _same_function(program: ControlProgram) -> None:
-    """Refuse requirements of one function whose limits do not overlap."""
+    """Raise an error for requirements of the same function whose limits do not overlap."""
     seen: dict[str, tuple[Array, Array]] = {}
     for goal in program.problem.required:
         low, high = (np.atleast_1d(np.asarray(x, dtype=np.float64)) for x in goal.limits)

@@ -51,13 +51,13 @@ from condyle.trace.parameter import Expression
 from condyle.tree import scales
 
 ACCELERATION = 20.0
-"""One unit of an acceleration over one of its coordinate, as variables are scaled [1/s^2]."""
+"""Scale of an acceleration relative to that of its coordinate [1/s^2]."""
 SPEED = 5.0
-"""One unit of a speed over one of its coordinate [1/s]."""
+"""Scale of a speed relative to that of its coordinate [1/s]."""
 TENDON, TENDON_MOST = 0.2, 5.0
 """Default normalized force of a tendon, and its maximum."""
 TENDON_RATE = 10.0
-"""One unit of the rate of that force [1/s]."""
+"""Scale of the rate of that force [1/s]."""
 STEADY = 0.05
 """Allowed change of a constraint's derivative by its dependent coordinate over configurations."""
 SAMPLES, WIDE = 24, 2.0
@@ -74,10 +74,10 @@ class Variable:
         name: in the public interface.
         kind: "coordinate", "speed", "state", "tendon", "control", "acceleration", "rate" (of a tendon's force),
             "multiplier" or "correction".
-        unit: of it.
-        scale: about how large it is.
-        low: its least value; minus infinity if there is none.
-        high: its greatest value.
+        unit: its unit.
+        scale: its approximate size.
+        low: its lower bound; minus infinity if there is none.
+        high: its upper bound.
         guess: its default initial value.
     """
 
@@ -95,16 +95,16 @@ class Acting:
     """Forces at a point.
 
     Attributes:
-        loads: on bodies and speeds, of all forces but muscles.
+        loads: loads on bodies and speeds of all forces except muscles.
         complete: the same with muscles.
-        pulls: of each muscle: its part of ID (1), tension times moment arms, shape (nu,).
-        z: auxiliary states: of elastic tendons their normalized forces.
+        pulls: contribution of each muscle to ID (1), tension times moment arms, shape (nu,).
+        z: auxiliary states; for elastic tendons their normalized forces.
         rates: of z.
         residuals: equilibria of muscles with elastic tendons, by muscle.
-        tendon_rates: rates of the forces of tendons, variables.
-        measured: force, torque and point of measured loads, numbers.
+        tendon_rates: rates of the forces of tendons, which are variables.
+        measured: force, torque and point of measured loads, as numbers.
         working: forces and states of muscles.
-        fiber_lengths: [m], by muscle.
+        fiber_lengths: fiber lengths [m], by muscle.
     """
 
     loads: TreeLoads
@@ -160,7 +160,7 @@ class Dynamics:
         self._refuse()
         self.held_speeds = [int(k) for k in np.flatnonzero(self.compiled.tails.held(self.tail))]
         self.driven = list(self.held_speeds)
-        if motion is not None:  # all are numbers, and their equations of motion remain
+        if motion is not None:  # all coordinates are numbers, and their equations of motion remain
             self.held_speeds = list(range(self.tree.nu))
         self.coordinate_of = self._coordinates()
         self.held_coordinates = [self._own_coordinate(k) for k in self.held_speeds]
@@ -196,7 +196,7 @@ class Dynamics:
         self.constrained = [name for name in model.constraints if name not in off]
 
     def _coordinates(self) -> dict[int, int]:
-        """The coordinate whose rate is a speed, by indices."""
+        """The index of the coordinate whose rate is each speed."""
         return {
             b.u.start + j: b.q.start + j
             for b in self.tree.owners
@@ -227,7 +227,7 @@ class Dynamics:
         )
         least = np.abs(G).min(axis=0)
         alone, taken = [], set[int]()
-        for row in range(m):  # a column that no other equation has, the one that changes least
+        for row in range(m):  # the column that changes least among those without other equations
             own = [
                 k for k in free if k not in taken and least[row, k] > 1e-6
                 and not np.delete(np.abs(G[:, :, k]), row, axis=1).max(initial=0.0) > 0
@@ -377,7 +377,7 @@ class Dynamics:
             high = min(high, float(getattr(law, "max_control", np.inf)))
         size = max(abs(x) for x in (low, high)) if np.isfinite([low, high]).all() else 1.0
         middle = (low + high) / 2 if np.isfinite([low, high]).all() else 0.0
-        # scaled only where it is very large: the local optimum that a guess leads to depends on the scale
+        # scaled only if it is very large, since the scale affects which local optimum is found from a guess
         return Variable(name, "control", "", size if size > 1e3 else 1.0, low, high, middle)
 
     # ---- expressions ---------------------------------------------------------------------------------------
@@ -398,7 +398,7 @@ class Dynamics:
 
     @property
     def _fixed(self) -> list[int]:
-        """Of these, switches and locks, on which machine code depends."""
+        """Switches and locks among these, on which machine code depends."""
         return [
             i for name in ("enabled", "lock", "held") for i in range(*self.model.tail[name].indices(10**9))
         ]
@@ -411,8 +411,8 @@ class Dynamics:
         return f"{fixed} {self.held_speeds} {self.dependent} {self.diagonal} {given} {loads}"
 
     def point(self, T: SX) -> tuple[MovementPoint, SX, SX, SX, SX, list[tuple[SX, list[int], bool]]]:
-        """The point, v, the numbers (held, t, constants), xdot, residuals, and what muscles add to residuals:
-        expressions with the numbers of the residuals, and whether they have second derivatives
+        """The point, v, the numbers (held, t, constants), xdot, residuals, and contributions of muscles to
+        residuals: expressions with the indices of the residuals, and whether they have second derivatives
         (condyle.collocation.terms)."""
         model, tree = self.model, self.tree
         s = Symbols(model, direct=True, straight=True)
@@ -447,7 +447,7 @@ class Dynamics:
         own = self.balanced
 
         def reduced(e: SX) -> SX:
-            """Rows of e that are left when multipliers are eliminated."""
+            """Rows of e that remain when multipliers are eliminated."""
             for row, k in enumerate(self.dependent if self.diagonal else ()):
                 if e[k].nnz():
                     e = e - G[row, :].T * (e[k] / G[row, k])
@@ -577,7 +577,7 @@ class Dynamics:
 
     @staticmethod
     def _damping(muscle: Muscle) -> float | None:
-        """Thelen2003 and DeGroote2016 have none of their own with elastic tendons; as in Moco."""
+        """Damping of a muscle, as in Moco: Thelen2003 and DeGroote2016 have none with elastic tendons."""
         return 0.01 if isinstance(muscle.fiber_damping, float) and muscle.fiber_damping == 0 else None
 
     def with_numbers(self, s: Symbols, expressions: Sequence[SX]) -> list[SX]:

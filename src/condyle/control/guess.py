@@ -22,11 +22,11 @@ def middle(program: ControlProgram) -> Array:
     with np.errstate(invalid="ignore"):
         both = np.isfinite(low) & np.isfinite(high)
         both[:, [v.kind == "tendon" for v in program.dynamics.variables]] = False
-        for part in program.dynamics.quaternions:  # 0 in the middle is no rotation
+        for part in program.dynamics.quaternions:  # a quaternion of zeros, the middle, is not a rotation
             names = program.problem.system.coordinates[part.start : part.stop]
             both[:, [program.dynamics.index[name] for name in names]] = False
         inner = np.where(both, (low + high) / 2, np.clip(default, low, high))
-    # a start or an end by itself does not move the point before or after it
+    # bounds at the start or the end do not change the neighboring point
     for k, v in enumerate(program.dynamics.variables):
         if v.kind in ("coordinate", "state") and not both[1:-1, k].any():
             fixed = [r for r in (0, -1) if low[r, k] == high[r, k]]
@@ -46,7 +46,7 @@ def line(program: ControlProgram) -> Array:
 
 
 def start(program: ControlProgram, guess: Any) -> Array:
-    """Unknowns to start from, shape (n,)."""
+    """Initial unknowns, shape (n,)."""
     from condyle.control.answer import Answer
 
     problem, dynamics = program.problem, program.dynamics
@@ -108,7 +108,7 @@ def start(program: ControlProgram, guess: Any) -> Array:
     z[:m] = V.ravel()
     z[m : m + program.shared] = [*[T] * problem.free, *parameters]
     z = np.clip(z, *program.box)
-    if program.own:  # values of goals as they are there
+    if program.own:  # values of goals at these unknowns
         F = program.program.values(z / program.program.S)
         residual = program.program.B @ F
         A = program.program.A.tocsc()
@@ -129,8 +129,8 @@ def _tables(guess: Any) -> list[Table]:
 
 
 def _fill(program: ControlProgram, table: Table, V: Array) -> bool:
-    """Columns by the names of variables; speeds and accelerations by splines where they are missing. Columns
-    with the name of a muscle are its activation too."""
+    """Fill in columns by the names of variables; missing speeds and accelerations come from splines. A
+    column with the name of a muscle is also its activation."""
     dynamics = program.dynamics
     names = {variable_name(name, dynamics.index): name for name in table.names}
     for muscle in dynamics.muscles:

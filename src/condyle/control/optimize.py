@@ -28,13 +28,13 @@ SMALL, LEAST, NEAR = 0.1, 1e-9, 1e-3
 """Objectives between LEAST and SMALL are scaled to 1 once violation and optimality are below NEAR."""
 STAGES = 4
 LOST, MOST = ("infeasible", "failed", "not finite"), 300
-"""After how many iterations to try without second derivatives, and for how many."""
+"""Outcomes after which to try without second derivatives, and the number of iterations to try."""
 AGAIN: dict[str, ipopt.Option] = {**ipopt.WARM, "mu_init": 0.1}
-"""Iterations after rescaling the objective."""
+"""Options of IPOPT after rescaling the objective."""
 EVERY = 20.0
-"""Seconds between two checkpoints."""
+"""Time between two checkpoints [s]."""
 WIDTH = 80
-"""Of the line of progress."""
+"""Width of the progress line in characters."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +55,10 @@ class Optimum:
 
     Attributes:
         solution: x, multipliers and status.
-        iterations: of all stages.
-        seconds: of processor time.
-        in_functions: of these, time in functions at points.
-        stages: how often the solver was started.
+        iterations: number of iterations of all stages.
+        seconds: processor time [s].
+        in_functions: processor time in functions at points [s].
+        stages: number of times the solver was started.
     """
 
     solution: NonlinearSolution

@@ -31,7 +31,7 @@ class Phases(ExplainsCalls):
     bounds, goals and duration.
 
     Args:
-        problems: in their order.
+        problems: the problems, in order.
         links: continuity of phases: "states" for all states with the same name, or
             {variable of the next phase: variable of the one before}, with (name, factor) for a multiple,
             such as -1 in a mirror image. One for all, or one for each transition.
@@ -86,8 +86,8 @@ class JoinedProgram:
     Attributes:
         parts: one per phase.
         program: all of them, with their links.
-        first: where unknowns of each phase begin.
-        row: where its constraints begin.
+        first: where the unknowns of each phase begin.
+        row: where the constraints of each phase begin.
     """
 
     def __init__(self, phases: Phases, parts: Sequence[ControlProgram]) -> None:
@@ -139,7 +139,7 @@ class JoinedProgram:
 
     @property
     def bounds(self) -> Bounds:
-        """Bounds as the solver sees them."""
+        """Bounds in the form for the solver."""
         low, high = (np.concatenate([p.box[i] for p in self.parts]) for i in (0, 1))
         S = self.program.S
         return Bounds(low / S, high / S, self.R * self.low, self.R * self.high)

@@ -25,7 +25,7 @@ class MovementPoint:
     """One point of a movement, as expressions.
 
     Attributes:
-        symbols: of the state: s["q"], s["u"], s["udot"], s.z, s.t.
+        symbols: symbols of the state: s["q"], s["u"], s["udot"], s.z, s.t.
         variables: all variables of the point by their names: coordinates, speeds, states, controls.
         controls: all controls, shape (c,), in the order of `control_names`.
         control_names: names of the controls.
@@ -33,7 +33,7 @@ class MovementPoint:
         duration: T [s].
         working: force and state of each muscle, by name.
         dynamics: names and variables of the system.
-        multipliers: of constraints that have any.
+        multipliers: multipliers of the constraints that have them.
         data: the goal's own numbers at this point (`MovementGoal.data`).
     """
 

@@ -50,7 +50,7 @@ def predict(
         end: the same at the end.
         bounds: the same at all times.
         at_rest: "start", "end" or "both": where all speeds are zero.
-        speed: mean speed of the root along x [m/s], as of walking; the movement is then periodic.
+        speed: mean speed of the root along x [m/s], such as that of walking; the movement is then periodic.
         mirror: ("_r", "_l"): the movement is half a stride, its end the mirror image of its start.
         minimize: a goal, or {goal: weight}. By default `Effort()`; with a speed `Effort(3)` per distance.
         require: required goals.
@@ -59,7 +59,7 @@ def predict(
         mesh: see `cd.solve`.
         scheme: see `cd.solve`.
         accuracy: see `cd.solve`.
-        iterations: at most so many.
+        iterations: largest number of iterations.
         progress: see `cd.solve`.
 
     Raises:

@@ -52,7 +52,7 @@ class Problem(ExplainsCalls):
 
     Attributes:
         system: the system, with added torques and loads.
-        start_time: [s].
+        start_time: time of the start [s].
 
     Raises:
         DescriptionError: invalid values. UnknownNameError: a parameter that the system does not have.
@@ -104,7 +104,7 @@ class Problem(ExplainsCalls):
 
     @property
     def free(self) -> bool:
-        """Whether the duration is found."""
+        """Whether the duration is unknown."""
         return self.duration[0] < self.duration[1]
 
     @cached_property
@@ -276,7 +276,7 @@ class Problem(ExplainsCalls):
         vars(self).pop("dynamics", None)
 
     def loaded_system(self) -> System:
-        """The system with its measured loads as forces, as `answer.replay` simulates it."""
+        """The system with its measured loads as forces, for simulation by `answer.replay`."""
         system = self.system.copy()
         for k, load in enumerate(self.loads):
             frames = {

@@ -1,4 +1,4 @@
-"""Controls as functions of time: what `answer.replay` simulates."""
+"""Controls as functions of time, for simulation by `answer.replay`."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def played(system: System, times: Array, controls: Array) -> System:
     """
     changed: dict[str, Any] = {}
     for k, name in enumerate(system.inputs):
-        with warnings.catch_warnings():  # of kinks, which are where they should be
+        with warnings.catch_warnings():  # warnings about kinks, which are intended here
             warnings.simplefilter("ignore")
             series = TimeSeries(tuple(times), tuple(controls[:, k]), "linear")  # type: ignore[arg-type]
         count = len(changed)

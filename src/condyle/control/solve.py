@@ -1,4 +1,4 @@
-"""`cd.solve`: a problem from a guess to an Answer."""
+"""`cd.solve`: solves a problem from a guess and returns an Answer."""
 
 from __future__ import annotations
 
@@ -96,22 +96,23 @@ def solve(
         problem: the problem, or `condyle.control.Phases` of several.
         mesh: number of intervals; for phases one number, or one each.
         scheme: "radau-2" (default), "radau-3", "hermite-simpson" or "trapezoidal".
-        accuracy: of the conditions of optimality, relative to the size of the objective, and of all
-            requirements in units of their variables. The objective exceeds its minimum by at most about a
-            tenth of it for each bound and point: 1e-6 gives three to five digits if hundreds are active.
+        accuracy: accuracy of the conditions of optimality, relative to the size of the objective, and of
+            all requirements in units of their variables. The objective exceeds its minimum by at most about
+            a tenth of it for each bound and point: 1e-6 gives three to five digits if hundreds are active.
         guess: initial guess: a Table of coordinates (and more) over time, a motion, a result of
-            `cd.static_optimization`, a list of these, a State (as of `cd.relax`), or an earlier Answer, also
-            of another mesh; "line" for straight lines between start and end, "bounds" for the middle of the
-            bounds, as in Moco. By default the data of goals.Follow, and else the middle of the bounds. An
-            answer on the same mesh gives a warm start with its multipliers. For phases, a list with one each.
+            `cd.static_optimization`, a list of these, a State (such as from `cd.relax`), or an earlier
+            Answer, also on another mesh; "line" for straight lines between start and end, "bounds" for the
+            middle of the bounds, as in Moco. By default the data of goals.Follow, and else the middle of
+            the bounds. An answer on the same mesh gives a warm start with its multipliers. For phases, a
+            list with one each.
         hessian: "exact", or "limited-memory".
-        midpoint_controls: of "hermite-simpson": "interpolated", as in Moco, or "free".
+        midpoint_controls: for "hermite-simpson": "interpolated", as in Moco, or "free".
         mesh_error: subdivide intervals until `answer.mesh_error` is at most this.
-        iterations: at most so many.
+        iterations: largest number of iterations.
         progress: True prints objective, violation and time; a function is called at each iteration.
         checkpoint: a file (.npz) to which the iterate is written every 20 s and at the end. If it exists, the
             run resumes from it.
-        options: of IPOPT, by its names.
+        options: options of IPOPT, by their names.
 
     Raises:
         DescriptionError: an invalid problem: bounds that cross, contradictory requirements, goals that are

@@ -94,21 +94,21 @@ def track(
 
     Args:
         system: with muscles or actuators, or without: then torques move it.
-        motion: the recorded one: see `cd.goals.Follow`.
+        motion: the recorded movement: see `cd.goals.Follow`.
         loads: measured forces, such as ground reactions.
         times: (start, end) [s]; all of the motion by default.
         torques: optimal forces of torques added to all coordinates, or {coordinate: optimal force} [N m, N];
             a smaller one makes a torque more costly. By default 100 if the system has no actuators, else 10;
             0 for none.
-        weights: of coordinates or markers; 1 for others.
+        weights: weights of coordinates or markers; 1 for others.
         speeds: weight of their rates [s^2].
         effort: weight of squared controls relative to tracking.
         adjust: quantities to adjust: "BODY mass" and "BODY com" for a body, "mass" for all masses by one
             factor.
-        mesh: intervals; 50 a second by default, and at least 20.
+        mesh: number of intervals; 50 a second by default, and at least 20.
         scheme: see `cd.solve`.
         accuracy: see `cd.solve`.
-        iterations: at most so many.
+        iterations: largest number of iterations.
         progress: see `cd.solve`.
 
     Raises:

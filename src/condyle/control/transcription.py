@@ -24,12 +24,12 @@ from condyle.nlp import Bounds
 from condyle.records import dataclass
 
 NEWTON = 8
-"""Steps to find algebraic variables between points."""
+"""Number of Newton steps for finding algebraic variables between points."""
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """How many numbers a goal gives: integrand, path, start, end, value."""
+    """Numbers of values of a goal's parts: integrand, path, start, end, value."""
 
     integrand: int
     path: int
@@ -56,7 +56,7 @@ class ConstraintRows:
     """A block of constraints, with names for messages.
 
     Attributes:
-        start: of the first.
+        start: index of the first constraint.
         names: name and unit, for one point or for all.
         points: the point of each block, or None.
     """
@@ -76,8 +76,9 @@ class ControlProgram:
     Args:
         problem: the problem.
         mesh: the mesh.
-        hessian: second derivatives are needed.
-        interpolated: controls at midpoints of hermite-simpson are means of their neighbors, as in Moco.
+        hessian: whether second derivatives are needed.
+        interpolated: whether controls at midpoints of hermite-simpson are means of their neighbors, as in
+            Moco.
     """
 
     def __init__(
@@ -173,7 +174,7 @@ class ControlProgram:
         return found
 
     def _made(self, part: str) -> Callable[[], Any]:
-        """A function that builds a part of the expressions, with their symbols, where it is compiled."""
+        """A function that builds a part of the expressions with their symbols when it is compiled."""
 
         def make() -> Any:
             e = self._expressions
@@ -201,7 +202,7 @@ class ControlProgram:
         }
 
     def _outer(self, goal: MovementGoal, s: Sizes, hessian: bool) -> PointFunction:
-        """`value` of a goal of T, where that is free, integral, start and end."""
+        """`value` of a goal as a function of T (if it is free), integral, start and end."""
         T = ca.SX.sym("T")
         parts = [ca.SX.sym("x", n) for n in (s.integrand, s.start, s.end)]
         free = self.problem.free
@@ -306,7 +307,7 @@ class ControlProgram:
                 FunctionAtPoints(kind.function, index[:, kind.y].reshape(-1, kind.y.shape[1]), kind.data(d))
             )
             at[f"pulls {k}"], size = size, size + P * kind.rows.size
-        # values of goals that are more than sums: unknowns of their own
+        # values of goals that are not just sums are additional unknowns
         n = first + self.shared
         own: dict[int, Any] = {}
         for k, function in self.outer.items():
@@ -374,7 +375,7 @@ class ControlProgram:
                     at[f"pulls {k}"] + np.arange(P * kind.rows.size).reshape(P, *kind.rows.shape),
                     1.0,
                 )
-        # controls that follow from others
+        # controls that are determined by others
         c = nx + np.flatnonzero([v.kind == "control" for v in dynamics.controls])
         if len(c) and not scheme.collocates_start:
             start = block([named[k] for k in c], np.zeros(1, int), 0.0, 0.0, 1 / S_v[c])
@@ -516,7 +517,7 @@ class ControlProgram:
 
     @property
     def bounds(self) -> Bounds:
-        """Bounds as the solver sees them."""
+        """Bounds in the form for the solver."""
         low, high = self.box
         S = self.program.S
         return Bounds(low / S, high / S, self.R * self.low, self.R * self.high)

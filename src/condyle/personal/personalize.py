@@ -301,9 +301,11 @@ def personalize(
         for k, dynamic in enumerate(masses.trials):
             if dynamic is not None:
                 followed[k] = followed[k].changed(wholes[k], result, dynamic.rows, dynamic.q)
-    return Person(
+    person = Person(
         one, prior, kinds, who, found, picks, fit, result, followed, mass, renamed, lost, strange, masses
     )
+    person.quality.warn()
+    return person
 
 
 def _plausible(one: SizedSystem, s: Array, height: float | None, mass: float | None) -> None:

@@ -19,7 +19,7 @@ from condyle.table import Table
 
 def digest(*things: Any) -> str:
     """Digest of functions (code, defaults, used closures and globals), Systems, States, Tables, arrays,
-    numbers and texts, and of objects that contain these. Of other objects only the type counts.
+    numbers and texts, and of objects that contain these. For other objects only the type counts.
     """
     out = hashlib.sha256()
     for text in _texts(things, set()):

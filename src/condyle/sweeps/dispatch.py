@@ -40,7 +40,7 @@ UNWRITTEN = 1.0
 
 
 class Task:
-    """Members that run together, how often they were tried, and whether the worker asked for the job."""
+    """Members that run together, the number of attempts, and whether the worker requested the job."""
 
     def __init__(self, index: np.ndarray, attempt: int) -> None:
         self.index, self.attempt = index, attempt
@@ -86,13 +86,13 @@ class Dispatch:
         waits = ~self.result._done
         waits[over] = False
         self.waiting, self.at = np.flatnonzero(waits), 0
-        if self.reduced:  # whole blocks
+        if self.reduced:  # complete blocks
             self.waiting = np.unique(self.waiting // BLOCK)
         if self.store:
             self.store.log(f"began: {int(waits.sum())} of {len(self.members)} members to run")
 
     def go(self, report: ProgressReport | None) -> None:
-        """Until every member has a result or has failed, or Ctrl-C."""
+        """Run until every member has a result or has failed, or until Ctrl-C."""
         flying: dict[Future, Task] = {}
         # one task first: others reuse its machine code
         alone = self.place.remote and self.place.workers > 1
@@ -206,7 +206,7 @@ class Dispatch:
         if reply.code:
             self.code.setdefault(reply.kind, reply.code)
         part = reply.part
-        if part is None:  # a worker that came later
+        if part is None:  # a worker that joined later
             task.asked = reply.kind
             self.again.appendleft(task)
             return

@@ -52,7 +52,7 @@ class DaskClient(Protocol):
     """Interface of a Client of dask.distributed."""
 
     def get_executor(self, **options: bool) -> Executor:
-        """As of concurrent.futures."""
+        """An executor like those of concurrent.futures."""
         ...
 
     def nthreads(self) -> dict[str, int]:
@@ -109,7 +109,7 @@ class Place:
         return self.workers
 
     def close(self) -> None:
-        """Shut down what was started here."""
+        """Shut down the executor if it was started here."""
         if self.given == "processes":
             self.executor.shutdown(wait=True, cancel_futures=True)
         if self.owned and self.client is not None:

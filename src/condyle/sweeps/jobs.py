@@ -39,7 +39,7 @@ class OneByOne:
             i = int(number)
             try:
                 found = self.work(Member(dict(zip(members.names, row, strict=True)), i, seed))
-                of_results([i], [found])  # it can be stored
+                of_results([i], [found])  # check that it can be stored
             except Exception as error:
                 failures[i] = reason(error)
             else:
@@ -91,8 +91,8 @@ class ByChunk:
 
 @dataclass(frozen=True)
 class Reduced:
-    """A job of which only a summary leaves the worker. The members are complete blocks; failed ones are
-    retried here.
+    """A job that returns only a summary from the worker. The members are complete blocks; failed members
+    are retried here.
     """
 
     job: Job
@@ -157,7 +157,7 @@ class Reply:
 
     Attributes:
         part: results of the members; None if the worker does not have the job yet.
-        kind: which machine code it can use.
+        kind: the kind of machine code that it can use.
         code: machine code that the worker had to compile or load itself.
         seconds: time taken.
     """

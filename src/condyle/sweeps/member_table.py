@@ -14,7 +14,7 @@ class Sample(Table):
     """Members of a study: a Table over members, and how they were drawn.
 
     Attributes:
-        method: as in `cd.members`; empty for members made by the user. seed: of the random numbers.
+        method: as in `cd.members`; empty for members made by the user. seed: seed of the random numbers.
         correlated: whether quantities depend on each other.
     """
 
@@ -38,7 +38,7 @@ class Member(dict[str, float]):
 
     Attributes:
         index: its number, from 0 on.
-        seed: of the study.
+        seed: seed of the study.
     """
 
     def __init__(self, values: dict[str, float], index: int, seed: int = 0) -> None:

@@ -1,8 +1,9 @@
 """Members of a study: values of uncertain or varied quantities, one row each.
 
 A member is a point of the unit cube, whose coordinate i becomes the value at which the distribution of
-quantity i has that probability. With correlations, the point becomes normal scores z with z = L w, where w
-are those of the point and L L' is the matrix of correlations (a Gaussian copula), before that.
+quantity i has that probability. With correlations, the point is first replaced by one with normal scores z
+= L w, where w are the normal scores of the point and L L' is the matrix of correlations (a Gaussian
+copula).
 """
 
 from __future__ import annotations
@@ -55,9 +56,9 @@ def members(
             ends; for "saltelli" a power of two, which gives n (2 + quantities) members.
         method: "sobol" (scrambled, most even; best with a power of two), "halton", "latin" (a hypercube),
             "random", "grid", or "saltelli", whose members give Sobol indices with the fewest runs.
-        seed: of the random numbers.
+        seed: seed of the random numbers.
         correlations: {(a, b): correlation}, of the normal scores, from -1 to 1; none by default.
-        units: of the quantities, by name.
+        units: units of the quantities, by name.
 
     Returns:
         A Table over members, with one column per quantity.
@@ -205,7 +206,7 @@ def _values(name: str, x: Any, p: Array) -> Array:
 
 
 def _factor(names: Sequence[str], correlations: Correlations | None) -> Array | None:
-    """L with L L' the correlations; None without."""
+    """L, where L L' is the matrix of correlations; None without correlations."""
     if not correlations:
         return None
     C = np.eye(len(names))
@@ -228,7 +229,7 @@ def _factor(names: Sequence[str], correlations: Correlations | None) -> Array | 
             f"members: these correlations contradict each other: their matrix has the eigenvalue {size[0]:.3g}, "
             "and none may be negative; take smaller ones"
         )
-    # lower triangular, also where the matrix is singular
+    # lower triangular, even if the matrix is singular
     root = (axes * np.sqrt(np.maximum(size, 0.0))).T
     return np.asarray(np.linalg.qr(root)[1].T)
 

@@ -43,11 +43,11 @@ class MotionStudy:
     Args:
         system: the system.
         motion: markers, for inverse kinematics, or coordinates over time.
-        external_loads: as of `cd.inverse_dynamics`.
+        external_loads: as for `cd.inverse_dynamics`.
         noise: standard deviation of each number of a marker's position [m], or of each coordinate [rad, m],
             added to the motion independently for each member.
         lowpass: cutoff frequency [Hz] for the coordinates.
-        reserves: as of `cd.static_optimization`.
+        reserves: as for `cd.static_optimization`.
         results: some of "kinematics", "moments", "activations", "forces", "loads"; others are not computed.
         options: other arguments of `cd.static_optimization`, such as {"passive": True}.
     """
@@ -105,7 +105,7 @@ class MotionStudy:
         key = ("varied", *names)
         known = self.system.compiled.programs
         of, made = known.get(key, (None, None))
-        if of is not self.system:  # copies share what is compiled of them; their markers may differ
+        if of is not self.system:  # copies share compiled code, but their markers may differ
             made = _varied(self.system, names)
             known[key] = self.system, made
         return made  # type: ignore[return-value]

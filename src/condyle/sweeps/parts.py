@@ -44,7 +44,7 @@ class Part:
     nodes: dict[Node, dict[str, Numbers]] = field(default_factory=dict)
 
     def packed(self) -> dict[str, np.ndarray]:
-        """As arrays for one .npz: results with the same shape in all members form one array."""
+        """The part as arrays for one .npz file; results with the same shape in all members form one array."""
         out = {"index": self.index, "single": np.array(self.single)}
         out |= {f"n/{name}": values for name, values in self.numbers.items()} | packed(self.nodes)
         for name in {name: None for each in self.arrays for name in each}:

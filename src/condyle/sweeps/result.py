@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from condyle.table.plots import PlotOptions
 
 KINDS = ("scatter", "tornado", "convergence")
-"""Of plots."""
+"""Kinds of plots."""
 
 
 @dataclass(frozen=True)
@@ -169,14 +169,15 @@ class Sweep(Display):
         """Sobol indices of a number: which share of its variance each quantity explains, alone (`first`) and
         with all others (`total`), with confidence intervals.
 
-        Members of `method="saltelli"` give them by the estimators of `scipy.stats.sobol_indices`. For others
-        they come from a polynomial fitted to the results, if that explains them; else they are estimated from
-        neighbors in the sample, total ones only for "random" and "latin" members.
+        For members of `method="saltelli"` they are computed by the estimators of
+        `scipy.stats.sobol_indices`. For others they come from a polynomial fitted to the results, if that
+        explains them; else they are estimated from neighbors in the sample, total indices only for "random"
+        and "latin" members.
 
         Args:
             name: of the number.
-            confidence: of the intervals.
-            resamples: of the bootstrap.
+            confidence: confidence level of the intervals.
+            resamples: number of bootstrap samples.
 
         Raises:
             DescriptionError: correlated quantities; too few members.

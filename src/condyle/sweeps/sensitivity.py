@@ -7,10 +7,11 @@ the member nearest to j in all quantities except x_i (Broto et al. 2020):
     S_i  = 1 - mean_b(var(y in b)) / var(y)                                                                  (1)
     ST_i = mean((y_j - y_j*)^2) / 2 / var(y)                                                                 (2)
 
-(2) needs members that are drawn independently: those of a Sobol sequence avoid each other, and near ones in all
-quantities but one are far apart in that. Where a polynomial explains all but EXPLAINED of the variance of members left
-out (Sudret 2008), in products of Legendre's of the shares u_i of members below x_i, or of Hermite's of their normal
-scores, both are read off it:
+(2) needs members that are drawn independently: members of a Sobol sequence avoid each other, and those that
+are close in all quantities but one are far apart in that one. If a polynomial explains all but EXPLAINED of
+the variance of left-out members (Sudret 2008), a sum of products of Legendre polynomials of the shares u_i
+of members below x_i, or of Hermite polynomials of their normal scores, both indices follow from its
+coefficients:
 
     y = sum_a c_a prod_i P_{a_i}(u_i),    S_i = sum of c_a^2 with a_i > 0 only / sum of all but c_0^2,          (3)
     ST_i = the same sum with a_i > 0.
@@ -48,12 +49,12 @@ class Sensitivity(Display):
         name: of the number.
         quantities: names of the varied quantities.
         first: share of the variance that each explains alone, shape (d,).
-        total: with all others, shape (d,); NaN if the sample does not determine it: evenly spread members,
-            one quantity.
-        first_interval: confidence, shape (d, 2).
-        total_interval: the same.
+        total: share together with all others, shape (d,); NaN if the sample does not determine it, as for
+            evenly spread members or a single quantity.
+        first_interval: confidence intervals of `first`, shape (d, 2).
+        total_interval: the same for `total`.
         estimator: "saltelli_2010", "polynomial" or "neighbors".
-        slope: exact derivatives by each quantity at the mean of the members, where there are any, shape (d,).
+        slope: exact derivatives by each quantity at the mean of the members, if available, shape (d,).
         linear: shares of the variance that these slopes would give, shape (d,).
     """
 
@@ -122,7 +123,7 @@ def of_design(
     def indices(k: NDArray[np.intp]) -> Array:
         from scipy.stats import sobol_indices
 
-        # the estimators do not ask for a power of two; only the sampling of SciPy does, which is not used
+        # the estimators do not need a power of two; only SciPy's sampling does, which is not used
         given = {"f_A": f[:1, k], "f_B": f[1:2, k], "f_AB": f[2:, None, k]}
         found = sobol_indices(func=given, n=1 << max(1, int(np.log2(len(k)))))
         return np.array([found.first_order.reshape(-1), found.total_order.reshape(-1)])
@@ -175,8 +176,8 @@ def of_sample(
 
 
 def _polynomial(shares: Array, y: Array) -> Callable[[np.random.Generator | None], Array] | None:
-    """Indices by (3), for the family and degree that best predict left-out members; None if none does well.
-    With a generator, for coefficients drawn from their normal distribution.
+    """Indices by (3), for the family and degree that best predict left-out members; None if none of them
+    predicts well. With a generator, for coefficients drawn from their normal distribution.
 
     Args:
         shares: of members below each, from 0 to 1, shape (n, d).
@@ -236,14 +237,14 @@ def _powers(d: int, degree: int, most: int) -> Array | None:
 
 
 def _legendre(shares: Array, degree: int) -> Array:
-    """Normed Legendre polynomials of shares from -1 to 1, (n, d, degree + 1)."""
+    """Normalized Legendre polynomials of shares from -1 to 1, (n, d, degree + 1)."""
     from numpy.polynomial.legendre import legvander
 
     return np.asarray(legvander(2 * shares - 1, degree) * np.sqrt(2 * np.arange(degree + 1) + 1))
 
 
 def _hermite(shares: Array, degree: int) -> Array:
-    """Normed Hermite polynomials of normal scores, (n, d, degree + 1)."""
+    """Normalized Hermite polynomials of normal scores, (n, d, degree + 1)."""
     from numpy.polynomial.hermite_e import hermevander
     from scipy.special import factorial, ndtri
 

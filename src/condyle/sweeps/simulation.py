@@ -30,7 +30,7 @@ Measure = str | Callable[[Ensemble], ArrayLike] | Callable[[Trajectory], ArrayLi
 
 class Simulation:
     """A simulation of varied members, for `cd.sweep`. Columns of the members are names of
-    parameters, inputs, coordinates or speeds; `u.NAME` is a speed whose name a coordinate has too.
+    parameters, inputs, coordinates or speeds; `u.NAME` is a speed with the same name as a coordinate.
 
     Args:
         system: the system.
@@ -124,7 +124,7 @@ class ChunkMeasures:
 
     Attributes:
         measures: by name; None for all variables at the end.
-        threads: of each chunk; None for all.
+        threads: number of threads for each chunk; None for all.
     """
 
     simulation: Simulation

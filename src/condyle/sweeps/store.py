@@ -4,7 +4,7 @@
     members.npz         the table of members
     numbers/*.parquet   numbers of some members, where pyarrow is installed: pandas.read_parquet("study/numbers")
     parts/*.npz         arrays and failures of some members, and their numbers where pyarrow is not installed
-    lock                held by the writing process; the system releases it when that ends
+    lock                held by the writing process; the system releases it when that process ends
     log.txt             one line for each beginning and end, and for progress
 
 A part with two files is complete when the second, Parquet's, exists. Neither contains pickles: reading a
@@ -57,7 +57,7 @@ class Store:
         self.parts.mkdir(parents=True, exist_ok=True)
         self.numbers.mkdir(exist_ok=True)
         self._lock()
-        with contextlib.suppress(ImportError):  # now, since times of writing are measured
+        with contextlib.suppress(ImportError):  # import now, since times of writing are measured
             import pyarrow.parquet  # type: ignore[import-not-found,import-untyped,unused-ignore]  # noqa: F401
         if file.exists():
             self._compare(json.loads(file.read_text("utf-8")), manifest)
@@ -71,7 +71,7 @@ class Store:
         self._held = open(self.folder / "lock", "a")  # noqa: SIM115 (until the store is closed)
         try:
             import fcntl
-        except ImportError:  # no such locks there
+        except ImportError:  # this platform has no such locks
             return
         try:
             fcntl.flock(self._held, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -102,7 +102,7 @@ class Store:
         self._held.close()
 
     def log(self, text: str) -> None:
-        """One line, with the time."""
+        """Append a line with the time to the log."""
         with open(self.folder / "log.txt", "a", encoding="utf-8") as file:
             file.write(f"{time.strftime('%Y-%m-%d %H:%M:%S')}  {text}\n")
 
@@ -134,7 +134,7 @@ class Store:
         return sum(p.stat().st_size for p in both if p.exists())
 
     def read(self, path: Path, arrays: bool = True) -> Part:
-        """One part. No pickles."""
+        """Read one part, without pickles."""
         found: dict[str, np.ndarray] = {}
         other = self.parts / f"{path.stem}.npz"
         if path.suffix == ".npz" or other.exists():

@@ -67,7 +67,7 @@ def _numbers(moments: Any, bins: Any, counts: Any) -> Numbers:
 
 
 def of_blocks(index: NDArray[np.int64], values: Array, first: int, blocks: int) -> Numbers:
-    """Nodes (0, first), (0, first + 1), ... of members with these numbers; NaN values do not count."""
+    """Nodes (0, first), (0, first + 1), ... of members with these numbers; NaN values are ignored."""
     every = np.full(blocks * BLOCK, np.nan)
     every[index - first * BLOCK] = values
     x = every.reshape(blocks, BLOCK)
@@ -96,7 +96,7 @@ class Nodes:
         level, i = node
         while level < (self.blocks - 1).bit_length():
             other = (level, i ^ 1)
-            if other[1] << level < self.blocks:  # else it has no partner
+            if other[1] << level < self.blocks:  # the other node exists
                 if other not in self.at:
                     break
                 numbers = _two(
@@ -154,7 +154,7 @@ def aligned(first: int, free: int, wish: int, total: int) -> int:
 
 
 def packed(nodes: Mapping[Node, Mapping[str, Numbers]]) -> dict[str, Array]:
-    """As arrays for one .npz."""
+    """The nodes as arrays for one .npz file."""
     out: dict[str, Any] = {}
     for (level, i), numbers in nodes.items():
         out[f"s/{level}.{i}"] = np.empty(0)
@@ -238,7 +238,7 @@ class Summary(Display):
         return np.clip(middle[at], x.least[0], x.greatest[0])[()]
 
     def histogram(self, name: str, bins: int | Sequence[float] = 50) -> tuple[NDArray[np.int64], Array]:
-        """Counts (k,) and edges (k + 1,) of bins, as of numpy.histogram."""
+        """Counts (k,) and edges (k + 1,) of bins, as from numpy.histogram."""
         x = self._known(name)
         middle, upto = _sorted(x)
         within = (float(x.least[0]), float(x.greatest[0])) if isinstance(bins, int) else None

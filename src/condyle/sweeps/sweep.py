@@ -46,9 +46,9 @@ def sweep(
     seed: int | None = None,
     progress: bool | Callable[[float], object] = False,
 ) -> Sweep:
-    """Run a work for many members: locally, in processes, or on a cluster. Results do not depend on place,
-    order and chunks. A failed member is a row with a reason. Ctrl-C returns the finished members; with a
-    store, a second call continues where the first ended.
+    """Run a work for many members: locally, in processes, or on a cluster. Results do not depend on the
+    executor, the order or the chunks. A failed member has a row with the reason. Ctrl-C returns the
+    finished members; with a store, a second call continues where the first ended.
 
     Args:
         work: a `cd.Simulation`, which is fastest; or a function of a member (a dict of its quantities, with
@@ -68,7 +68,7 @@ def sweep(
         batched: whether the function takes a Table; by default, whether its argument is called members.
         reduce: keep only a summary of the numbers (means, quantiles, histograms), computed on the workers, as
             `sweep.summary`.
-        seed: of `member.random()`; that of the members by default.
+        seed: seed of `member.random()`; that of the members by default.
         progress: True shows a bar with rate, time left and failures; a function is called with the share done.
 
     Raises:

@@ -31,8 +31,8 @@ class Band(Display):
     """A Table over members: `mean`, `std`, `low`, `median`, `high` are Tables of the same columns.
 
     Attributes:
-        quantiles: of low and high.
-        values: of the members that finished, shape (k, rows, columns).
+        quantiles: the quantiles of low and high.
+        values: values of the members that finished, shape (k, rows, columns).
         index: their indices, shape (k,).
         members: the varied quantities of all members.
     """
@@ -71,13 +71,13 @@ class Band(Display):
     def sensitivity(
         self, name: str, of: str | float = "peak", *, confidence: float = 0.95, resamples: int = 200
     ) -> Sensitivity:
-        """Sobol indices of a column, as of `sweep.sensitivity`.
+        """Sobol indices of a column, as from `sweep.sensitivity`.
 
         Args:
             name: of the column.
             of: "peak", its largest size over time; "mean", over time; or a time [s].
-            confidence: of the intervals.
-            resamples: of the bootstrap.
+            confidence: confidence level of the intervals.
+            resamples: number of bootstrap samples.
         """
         y = self[name]
         if of == "peak":
@@ -147,7 +147,7 @@ def uncertainty(
         quantiles: of the bands.
         executor: as for `cd.sweep`; likewise store, chunk, retries, seed and progress.
         store: a folder for results.
-        chunk: members of one task.
+        chunk: number of members per task.
         retries: number of retries of a failed member.
         seed: of `member.random()`.
         progress: True shows a bar.

@@ -15,7 +15,7 @@ from condyle.system.system import System
 from condyle.system.variables import variable_names
 
 COARSEST = 16
-"""Minimum step in units in the last place of t: below it, steps of equal length are not equal."""
+"""Smallest step in units in the last place of t; steps below it would be rounded to different lengths."""
 BYTES_PER_EVENT = 2_000
 """Approximate memory of an Occurrence with its State."""
 
@@ -51,7 +51,7 @@ def flag(what: str, value: Any) -> bool:
 
 
 def check_state(who: str, system: System, state: Any) -> None:
-    """A State, and one of this system."""
+    """Check that it is a State of this system."""
     check_system(who, system)
     if not isinstance(state, State):
         raise DescriptionError(f"{who}: expected a State, as system.state(q=...) makes it, got {state!r}")
@@ -72,7 +72,8 @@ def nth(what: str, i: Any, count: int) -> int:
 
 
 def check_step(name: str, value: float | None, start: float, end: float, row: int = 0) -> None:
-    """A step or period [s] that t can resolve from start to end, and not more of them than memory holds.
+    """Check that t can resolve a step or period [s] from start to end, and that memory can hold all of the
+    steps.
 
     Args:
         name: of the argument, for the message.

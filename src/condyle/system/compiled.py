@@ -38,11 +38,11 @@ if TYPE_CHECKING:
     from condyle.constraints.solve.projection import ProjectionProblem
     from condyle.model.time import TimeReader
     from condyle.system import failures
-else:  # loaded where an answer fails
+else:  # loaded when a result fails
     failures = Deferred("condyle.system.failures")
 
 FEW = 200
-"""So many times CasADi evaluates what is asked seldom."""
+"""CasADi evaluates rarely used operators this many times before they are compiled."""
 SMALL = 1000
 """Array size up to which a dot product with itself is the fastest check for NaN. For many, BLAS would wake
 other threads, which then keep a core busy."""
@@ -58,7 +58,7 @@ class Compiled:
         tails: builds the last argument of the kernels from the keyword options.
         functions: native functions by operator and further keys. programs: native programs by key.
             evaluations: number of calls of each kernel by States.
-        quaternions: where unit quaternions are in q.
+        quaternions: places of unit quaternions in q.
         plain: for q and u, functions that tell whether a vector needs no further checks.
         no_tau: zeros, shape (nu,), read-only.
         moves: whether some motion is prescribed.
@@ -129,8 +129,7 @@ class Compiled:
     # ---- functions -----------------------------------------------------------------------------------------
 
     def function(self, name: str, body: str | None = None) -> NativeFunction:
-        """The native function of an operator (condyle.model.operators), for one body where it is that
-        body's."""
+        """The native function of an operator (condyle.model.operators), of one body if `body` is given."""
         key = (name, body)
         if key not in self.functions:
             operator, model = OPERATORS[name], self.model.code
@@ -163,8 +162,9 @@ class Compiled:
         return self.functions[key]
 
     def seldom(self, name: str) -> Callable[..., Any]:
-        """An operator, flat, for jobs that ask a few times: CasADi evaluates it at one state. Machine code answers for many
-        states, after `FEW` questions, where it is there already, and where the status is not zero."""
+        """An operator with flat results, for jobs that call it a few times: CasADi evaluates it at one
+        state. Machine code is used for many states, after `FEW` calls, if it exists already, and if the
+        status is nonzero."""
         function, operator = self.function(name), OPERATORS[name]
 
         def make() -> KernelFunction:
@@ -328,8 +328,8 @@ class Compiled:
 
     @cached_property
     def _equations(self) -> tuple[tuple[tuple[str, str], ...], dict[str, str]]:
-        """Level and label of each equation, and the text on where it is undefined: rigid contacts ask at
-        every event."""
+        """Level and label of each equation, and the text on where it is undefined; cached, since rigid
+        contacts need it at every event."""
         named = equation_names(self.model.constraints)
         return tuple((level, name) for name, level in named), {
             label: c.undefined
@@ -457,7 +457,8 @@ def _rank(array: Any) -> int:
 
 
 def _reads(reader: TimeReader) -> bool:
-    """Joints say whether they read the time; constraints and motions that may read it do."""
+    """Whether an element reads the time: joints know it; constraints and motions that may read it count as
+    reading it."""
     if reader.kind == "joints":
         return reader.body is not None and reader.body.mobilizer.uses_time
     return reader.kind != "forces" or reader.reads()

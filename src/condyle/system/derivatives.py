@@ -125,7 +125,7 @@ def _keep_direct(
         return
     tail, zeros, timed, what = compiled.tails.default, compiled.no_tau, compiled.timed, f"{kind} of {name}"
 
-    def slow(*given: Any) -> dict[str, Array]:  # it does not hold `compiled`, which holds it
+    def slow(*given: Any) -> dict[str, Array]:  # it has no reference to `compiled`, which refers to it
         if name in timed.operators:
             timed.check(what, name, given, None)
         given = given if len(given) == len(function.inputs) - 1 else (*given, zeros)
@@ -213,7 +213,7 @@ def _derivative(
             and len(arguments) == len(operator.arguments) - 1
             and name != "multipliers"
         ):
-            return known, [*arguments, compiled.tails.default]  # asked before, in the same way
+            return known, [*arguments, compiled.tails.default]  # same call as before
     operator = derivable(name)
     inputs = operator.inputs(compiled.model)[:-1]
     for option in options:

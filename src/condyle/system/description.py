@@ -84,7 +84,7 @@ class Copies(Attachments):
         laws = self._laws()
         for law in laws:
             self._tree.check(law)
-        self._tree.fitting = {id(law): law for law in laws}  # no others, which are kept alive
+        self._tree.fitting = {id(law): law for law in laws}  # keep only these alive
 
     def _check_inertia(self) -> bool:
         """Raise an error for speeds that move no inertia."""
@@ -196,7 +196,7 @@ class Copies(Attachments):
         return self._parts()
 
     def _parts(self) -> dict[str, Any]:
-        """All of its parts, for pickles."""
+        """All parts of the system, for pickles."""
         return {
             "tree": self._tree,
             "forces": self._forces,
@@ -271,7 +271,7 @@ class Description(Copies):
             com: mass center in the body's frame [m], shape (3,).
             inertia: about com, in the body's axes [kg m^2]: 3, 6 (xx yy zz xy xz yz) or 3 x 3.
             coordinates: names or `cd.Coordinate`s, one per coordinate. By default the body's name, with a
-                suffix where there are several; names given with the mobilizer are kept where they are free.
+                suffix if there are several; names given with the mobilizer are kept if they are not in use.
             motion: prescribed motion of the mobilizer: `cd.Prescribed(position=f)`.
             joint: name of the joint, for tables of joint reactions; the body's by default.
             any_inertia: accept impossible inertias (a moment above the sum of the two others) and missing
@@ -519,7 +519,7 @@ def _cells() -> Mapping[str, int]:
 
 
 LAW, MOBILIZER = 100, 60
-"""Letters of their reprs."""
+"""Largest lengths of their reprs."""
 
 
 def blocks(system: Any, forces: Mapping[str, Any], constraints: Mapping[str, Any]) -> list[Block]:
@@ -662,7 +662,7 @@ def _inertia(b: Body) -> str:
 
 
 def _place(X: Transform) -> str:
-    """A transform by its translation and rotation."""
+    """Text of a transform: its translation and rotation."""
     R, p = (np.asarray(x, dtype=float) for x in X)
     parts = [f"p = ({numbers(p)})"] if p.any() else []
     turn = log_so3(R)

@@ -31,7 +31,7 @@ from condyle.tree.body import Body
 AXES = {1: ("",), 3: ("_x", "_y", "_z"), 6: tuple(f"_{a}" for a in ("xx", "yy", "zz", "xy", "xz", "yz"))}
 
 Chosen = Callable[[str, float], Any]
-"""The Parameter of a name, or the number itself."""
+"""A function that returns the Parameter of a name, or the number unchanged."""
 
 
 def expose(
@@ -76,7 +76,7 @@ def expose(
 
 
 def _entries(name: str, values: Any, chosen: Chosen) -> list[Any] | None:
-    """Numbers of which some became Parameters; None if none did."""
+    """The numbers, some replaced by Parameters; None if none was replaced."""
     flat = [float(x) for x in np.ravel(values)]
     suffixes = AXES.get(len(flat)) or tuple(f"_{k}" for k in range(len(flat)))
     out = [chosen(name + s, x) for s, x in zip(suffixes, flat, strict=True)]
@@ -111,13 +111,13 @@ def _law(name: str, law: Any, chosen: Chosen) -> Any:
         if role.kind != "quantity" or role.plain or value is None or isinstance(value, Expression):
             continue
         if found := _entries(f"{name}.{key}", value, chosen):
-            with contextlib.suppress(DescriptionError):  # a number that this law cannot have as a Parameter
+            with contextlib.suppress(DescriptionError):  # this number of this law cannot be a Parameter
                 new = replace(new, **{key: found if role.shape else found[0]})
     return new
 
 
 def _point(name: str, point: Any, chosen: Chosen) -> Any:
-    """A point of a path, whose place is `p`; what else it has stays."""
+    """A point of a path with its place `p` changed; its other fields are unchanged."""
     if not point.stays or isinstance(point.p, Expression):
         return point
     found = _entries(name, point.p, chosen)

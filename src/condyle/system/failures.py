@@ -37,7 +37,7 @@ INDEPENDENT = 1e-5
 def refuse_singular(
     tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
 ) -> NoReturn:
-    """SingularError where a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an
+    """Raise SingularError if a mobilizer has lost rank, from arguments, results and statuses (..., 1) of an
     operator."""
     k, body, q, which = _place(tree, name, arguments, results, status)
     broken = next((b for b in tree.bodies if not _is_finite(b, q[b.q])), None)
@@ -88,7 +88,7 @@ def _independence(body: Body, q: np.ndarray) -> float:
 def refuse_rates(
     tree: Tree, name: str, arguments: tuple[Any, ...], results: list[np.ndarray], status: np.ndarray
 ) -> NoReturn:
-    """SingularError where the coordinates are singular: N(q) is not finite, or too large."""
+    """Raise SingularError if the coordinates are singular: N(q) is not finite, or too large."""
     k, body, q, which = _place(tree, name, arguments, results, status)
     words = f" ({body.mobilizer.singular})" if body.mobilizer.singular else ""
     raise SingularError(
@@ -137,7 +137,7 @@ def refuse_accelerations(
     results: list[np.ndarray],
     status: np.ndarray,
 ) -> None:
-    """SingularError where a mobilizer has lost rank; ConstraintError where constraints are unmet or not
+    """Raise SingularError if a mobilizer has lost rank, ConstraintError if constraints are violated or not
     finite.
 
     Args:
@@ -161,7 +161,7 @@ def refuse_accelerations(
             Status.NOT_FINITE,
         )
     bad = codes == tree.nu + 1
-    # a lost speed comes before
+    # a lost speed takes precedence
     lost = np.where(bad, 0, np.where(codes > tree.nu + 1, codes - tree.nu - 1, codes))
     if lost.any():
         for result in results:
@@ -185,13 +185,13 @@ def refuse_accelerations(
 
 
 def report_unfound_reactions(compiled: Compiled, name: str, arguments: tuple[Any, ...], tail: Any) -> None:
-    """ConvergenceError where a NaN comes from joint reactions in laws."""
+    """Raise ConvergenceError if a NaN comes from joint reactions in laws."""
     if compiled.model.reaction_laws and OPERATORS[name].arguments == ("q", "u", "tail"):
         compiled.function("forward_dynamics")(*arguments, compiled.no_tau, tail)
 
 
 def refuse_undefined(model: Model, name: str, values: np.ndarray, levels: Sequence[str] = ()) -> NoReturn:
-    """ConstraintError for values (..., m) of the equations of some levels, all by default, that are not
+    """Raise ConstraintError if values (..., m) of the equations of some levels, all by default, are not
     finite."""
     owners = [
         c
@@ -213,7 +213,7 @@ def refuse_undefined(model: Model, name: str, values: np.ndarray, levels: Sequen
 
 
 def refuse_unmet(name: str, equations: Sequence[str], left: np.ndarray, allowed: np.ndarray) -> None:
-    """ConstraintError where the remaining velocity errors (..., m) are too large."""
+    """Raise ConstraintError if the remaining velocity errors (..., m) are too large."""
     bad = ~(np.abs(left) <= allowed)
     if not bad.any():
         return
@@ -233,8 +233,8 @@ def refuse_unmet(name: str, equations: Sequence[str], left: np.ndarray, allowed:
 def unmet(
     model: Model, q: np.ndarray, u: np.ndarray, tau: np.ndarray, tail: np.ndarray
 ) -> tuple[str, str, dict[str, float]] | None:
-    """Which constraints are unmet or not finite at one state, what to do, and amounts by equation; None if
-    all are met, or if something else is not finite."""
+    """The constraints that are violated or not finite at one state, what to do, and amounts by equation;
+    None if all are satisfied, or if something else is not finite."""
 
     from condyle.constraints.solve.equations import row_slices
     from condyle.constraints.solve.multipliers import ROUNDING, UNMET
@@ -310,7 +310,7 @@ def unsolved(compiled: Compiled, q: Array, tail: Array) -> tuple[str, str, tuple
 
 
 def _apart(compiled: Compiled, q: Array, tail: Array, pose: str) -> tuple[str, str, tuple[str, ...]] | None:
-    """The same of contacts."""
+    """The same for contacts."""
     depths = np.atleast_1d(compiled.function("contacts.depths")(q, tail))
     for (name, law), x in zip(compiled.model.all_contacts.items(), depths, strict=True):
         if np.isnan(x):
@@ -320,8 +320,8 @@ def _apart(compiled: Compiled, q: Array, tail: Array, pose: str) -> tuple[str, s
 
 
 def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: Any) -> None:
-    """Where a NaN in a result comes from a path or a contact: PathError or ContactError for one state; for
-    many a RuntimeWarning that lists them, and the other states have their results.
+    """If a NaN in a result comes from a path or a contact, raise PathError or ContactError for one state;
+    for many states issue a RuntimeWarning that lists them, and leave the other results unchanged.
 
     Args:
         name: of the operator.
@@ -358,8 +358,8 @@ def report_unsolved(compiled: Compiled, name: str, q: Any, tail: Array, result: 
 
 
 def report_left_out(compiled: Compiled, name: str, q: Any, tail: Array) -> None:
-    """A RuntimeWarning, once per system, if some path skips surfaces: the first state and path, and the
-    surfaces. The results are finite, but the path passes through a surface.
+    """Issue a RuntimeWarning, once per system, if some path skips surfaces; it names the first state and
+    path, and the surfaces. The results are finite, but the path passes through a surface.
 
     Args:
         name: of the operator.
@@ -409,8 +409,8 @@ def report_left_out_frames(compiled: Compiled, name: str, t: Array, q: Array, ta
 
 
 def _first_left_out(compiled: Compiled, q: Array, tail: Array) -> int | None:
-    """The first of the states, shape (m, nq) and (m, n), in which a path leaves a surface out; None if there is
-    none. The kernel of lengths tells of all states together, hence of halves of them."""
+    """The first of the states, shape (m, nq) and (m, n), in which a path skips a surface, or None. The
+    kernel of lengths reports all states of a call together, hence the bisection."""
     lengths = compiled.function("path_lengths")
 
     def some(first: int, end: int) -> bool:

@@ -114,7 +114,7 @@ class State(Display, OfState):
     _compiled: Compiled
     _results: dict[Any, tuple[Stage, Any]]
     _unknown = ""
-    """Reason for unknown accelerations in states of some runs; in a changed State they are known."""
+    """Reason for unknown accelerations in states of some runs; they are known in a changed State."""
 
     @classmethod
     def of(cls, system: System, **values: object) -> State:
@@ -279,7 +279,7 @@ class State(Display, OfState):
         path = in_group(name)
         return f"state.{path}" if path else ""
 
-    # it is no sequence: without this Python would try state[0]
+    # it is not a sequence: without this Python would try state[0]
     __iter__ = None
 
     @property

@@ -45,11 +45,11 @@ class Batch:
     """Several states, for one call of an operator.
 
     Attributes:
-        system: of all.
+        system: the system of all states.
         t: [s], shape (m,).
-        tail: of each, shape (m, k): time, z, inputs, parameters, locks and what is disabled.
+        tail: tail of each state, shape (m, k): time, z, inputs, parameters, locks and disabled elements.
         arrays: {"q", "u", "udot": array}, each created on demand; udot is that of the system unless given.
-        status: of their run.
+        status: status of their run.
         member: index of the member of each state, shape (m,), if there are several.
         there: whether the state exists, shape (m,); results are NaN otherwise.
         unknown: reason for unknown accelerations of these states.
@@ -66,8 +66,8 @@ class Batch:
 
     @staticmethod
     def tails(system: System, tail: np.ndarray, t: np.ndarray, z: np.ndarray | None = None) -> np.ndarray:
-        """Tails (m, k) with the times t (m,) and auxiliary states z (m, nz); all else from `tail`, (k,) or
-        (m, k)."""
+        """Tails (m, k) with the times t (m,) and auxiliary states z (m, nz); everything else comes from
+        `tail`, (k,) or (m, k)."""
         where = system.compiled.model.tail
         out = np.empty((len(t), tail.shape[-1]))
         out[...] = tail
@@ -79,7 +79,7 @@ class Batch:
     def result(
         self, record: OperatorRecord, function: NativeFunction, arguments: tuple[Any, ...], which: str | None
     ) -> Any:
-        """The result of a kernel, as a State has it, but for all rows in one call."""
+        """The result of a kernel, as for a State, but for all rows in one call."""
         if self.unknown and record.stage == Stage.ACCELERATION:
             asked = "udot" if record.name == "forward_dynamics" else record.name
             raise DescriptionError(f"{asked}: {self.unknown}")
@@ -203,7 +203,7 @@ class States(Generic[Item], Display, OfStates):
         return self._some(np.arange(len(self))[i])
 
     def _some(self, i: np.ndarray) -> Self:
-        """Those at places i (m,)."""
+        """The states at rows i (m,)."""
         raise NotImplementedError
 
     def _column(self, name: str) -> Array:
@@ -224,7 +224,7 @@ class States(Generic[Item], Display, OfStates):
 
     def movie(self, path: str | Path, **options: object) -> Path:
         """Write a movie, .mp4, .gif or numbered .png, without a screen: see `cd.movie`."""
-        # what draws knows this file
+        # the viewer imports this file
         return importlib.import_module("condyle.viewer").movie(self, path, **options)  # type: ignore[no-any-return]
 
     def to_pandas(self) -> DataFrame:

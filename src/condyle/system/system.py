@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from condyle.constraints.solve import projection
     from condyle.model import explain
     from condyle.system import derivatives
-else:  # rarely used
+else:  # rarely needed
     explain, derivatives, projection = (
         Deferred(f"condyle.{room}")
         for room in ("model.explain", "system.derivatives", "constraints.solve.projection")
@@ -64,7 +64,7 @@ _ELSEWHERE = {
     "id": "system.inverse_dynamics(q, u, udot)",
     "forward_kinematics": "system.body_pose(q, body)",
 }
-"""Hints for attributes that a System does not have."""
+"""Hints for attributes that System does not have."""
 
 
 class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
@@ -135,7 +135,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         finite.
 
         Args:
-            state: of this system.
+            state: a State of this system.
             tau: generalized forces [N m, N], shape (nu,); zero if left out.
         """
         if not isinstance(state, State):
@@ -199,7 +199,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
         Args:
             operator: its name, as for `jvp`.
-            arguments: as the operator takes them.
+            arguments: arguments of the operator.
             cotangent: shape (..., size of the result).
             wrt: names of the variables.
             options: those of the operator, except `out`.
@@ -207,7 +207,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         Returns:
             a mapping from the variables to arrays (..., n); nu numbers for q.
         """
-        if not options and type(wrt) is tuple:  # asked before, in the same way?
+        if not options and type(wrt) is tuple:  # same call as before?
             direct = self.compiled.direct.get(("vjp", operator, wrt, len(arguments)))
             if direct is not None:
                 return direct(*arguments, cotangent)
@@ -228,7 +228,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
         Args:
             operator: its name, as for `jvp`.
-            arguments: as the operator takes them.
+            arguments: arguments of the operator.
             wrt: a variable, or several, `wrt=("q", "u", "tau")`, which cost less together.
             options: those of the operator, except `out`.
 
@@ -237,7 +237,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         """
         if not options and (type(wrt) is tuple or type(wrt) is str):
             direct = self.compiled.direct.get(("jacobian", operator, wrt, len(arguments)))
-            if direct is not None:  # asked before, in the same way
+            if direct is not None:  # same call as before
                 return direct(*arguments) if type(wrt) is tuple else direct(*arguments)[wrt]
         return derivatives.jacobian(self._freeze("jacobian()"), operator, arguments, wrt, options)
 
@@ -294,7 +294,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
     def _prescribed(
         self, what: str, kernel: str, q: Vector, u: Vector, options: Mapping[str, Any]
     ) -> tuple[Array, Array, Array]:
-        """q, u and the tail of some states that a user gave, what motions prescribe in place; they
+        """q, u and the tail of states given by a user, with the values prescribed by motions inserted; they
         broadcast."""
         for option in options:
             if option not in TAIL:
@@ -313,7 +313,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
                 f"{tail.shape[:-1]}; give as many rows of each, or one"
             ) from None
         q, u = compiled.prescribed(q, u, tail, options.get("locked"))
-        # only now: what was given in place of a motion does not count
+        # only now, since motions replace some of the given values
         for name, x in (("q", q), ("u", u)):
             check_finite(f"{what}: {name}", x, compiled.entries[name])
         return q, u, tail
@@ -353,7 +353,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
         return projection.project(self.compiled.projection(tail, W), q, u, tolerance)
 
     def _weights(self, given: Vector) -> Array:
-        """One for each speed, above zero."""
+        """The weights, checked: one positive number per speed."""
         W = vector("project: weights", given, self.nu, Entries("speed", self.speeds))
         if W.shape != (self.nu,) or not (np.isfinite(W) & (W > 0)).all():
             raise ShapeError(f"project: weights: expected {self.nu} numbers above zero, got {given!r}")

@@ -3,9 +3,9 @@ switches and locks, as condyle.model lays it out.
 
 Locks hold speeds at one of three levels:
 
-position       q keeps its value: u = 0 and udot = 0
-velocity       u keeps its value: udot = 0
-acceleration udot has a given value, 0 by default
+    position        q keeps its value: u = 0 and udot = 0
+    velocity        u keeps its value: udot = 0
+    acceleration    udot has a given value, 0 by default
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class Tails:
     """Builds tails of one system.
 
     Args:
-        model: whose layout they have.
+        model: the model, which defines their layout.
         entries: names and defaults of z, inputs, discrete variables and parameters, by these words.
-        instance: from parameters (..., n) to these and derived numbers, (..., n + k); raises an error for
-            invalid values.
+        instance: function from parameters (..., n) to these and derived numbers, (..., n + k); raises an
+            error for invalid values.
         off: names of forces and constraints that do not act by default.
 
     Attributes:
@@ -90,7 +90,7 @@ class Tails:
             if name in given:
                 entries = self._entries[name]
                 values = vector(name, given[name], len(entries.names), entries)
-                # what they must be besides finite, the INSTANCE kernel says
+                # the INSTANCE kernel checks them beyond being finite
                 if name == "parameters":
                     parts["instance"] = self._instance.fast(values)
                 else:
@@ -179,7 +179,7 @@ def _times(value: Any) -> np.ndarray:
 
 
 Locked = Mapping[str, Any]
-"""From names of speeds to a level, or to the acceleration at which a speed is held [rad/s^2, m/s^2]."""
+"""{name of a speed: level, or the acceleration at which it is held [rad/s^2, m/s^2]}."""
 
 
 def levels(speeds: tuple[str, ...], locked: Any) -> dict[str, Any]:
@@ -229,7 +229,7 @@ def masks(speeds: tuple[str, ...], locked: Any) -> dict[str, np.ndarray]:
 
 
 def resting(speeds: tuple[str, ...], locked: Any) -> list[int]:
-    """Speeds that are locked at position level: they are zero."""
+    """A mask of the speeds locked at position level, which are zero."""
     return (
         [
             speeds.index(name)

@@ -53,6 +53,6 @@ def place(system: Any, name: str, names: list[str] | None = None) -> int:
 
 
 def unique(columns: Iterable[Column]) -> tuple[list[str], list[str]]:
-    """Names, none twice, and units."""
+    """Names and units; repeated names are made unique."""
     columns = list(columns)
     return distinct([name for name, _ in columns]), [unit for _, unit in columns]

@@ -1,4 +1,4 @@
-"""What all goals of a movement share, and all that the rest of control asks of one: control/__init__.py."""
+"""Base class of the goals of a movement, with the interface described in control/__init__.py."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MovementPoints:
-    """The points of a movement, for numbers of goals.
+    """The points of a movement, for the numbers (`data`) of goals.
 
     Attributes:
-        fraction: of the movement, from 0 to 1, shape (P,).
-        times: [s], shape (P,); where the duration is free, those of the guess.
-        free: the duration is free: data over time are taken by their fraction of it.
+        fraction: fraction of the movement, from 0 to 1, shape (P,).
+        times: times [s], shape (P,); those of the guess if the duration is free.
+        free: whether the duration is free; data over time are then read by their fraction of the duration.
         dynamics: names and variables of the system.
     """
 
@@ -41,7 +41,7 @@ class MovementPoints:
         return len(self.times)
 
     def clock(self, times: Array, what: str) -> Array:
-        """The times at which data recorded at `times` are read, shape (P,).
+        """The times at which to read data recorded at `times`, shape (P,).
 
         Raises:
             DescriptionError: the data do not cover the movement.
@@ -63,10 +63,10 @@ class Condition:
 
     Attributes:
         terms: ("start" or "end", name of a variable, coefficient).
-        low: its least value.
-        high: its greatest value.
+        low: its lower limit.
+        high: its upper limit.
         duration: coefficient of the duration.
-        name: in messages.
+        name: its name in messages.
     """
 
     terms: Sequence[tuple[str, str, float]]
@@ -97,7 +97,7 @@ class MovementGoal(ExplainsCalls):
 
     @property
     def limits(self) -> tuple[ArrayLike, ArrayLike]:
-        """Least and greatest value, where the goal is required."""
+        """Lower and upper limit, if the goal is required."""
         return 0.0, 0.0
 
     def check(self, dynamics: Dynamics) -> None:
@@ -145,7 +145,7 @@ class MovementGoal(ExplainsCalls):
         return type(self).value is not MovementGoal.value
 
     def conditions(self, dynamics: Dynamics) -> Sequence[Condition]:
-        """Linear conditions between the first and the last point, where the goal is required."""
+        """Linear conditions between the first and the last point, if the goal is required."""
         return ()
 
 
@@ -179,5 +179,5 @@ def names_of(value: Any, what: str) -> tuple[str, ...]:
 
 
 def total_mass(dynamics: Dynamics) -> float:
-    """Of the system [kg], at the default values of its Parameters."""
+    """Mass of the system [kg], at the default values of its Parameters."""
     return sum(float(b.mass_properties_at({}).mass) for b in dynamics.system.bodies)

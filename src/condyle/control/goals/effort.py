@@ -1,4 +1,4 @@
-"""Goals of small controls and smooth movements."""
+"""Goals: small controls and smooth movements."""
 
 from __future__ import annotations
 

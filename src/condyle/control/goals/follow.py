@@ -38,8 +38,8 @@ class Follow(MovementGoal):
     Args:
         measured: a Table of coordinates and other variables by their names (columns of OpenSim's states too),
             a motion of `cd.inverse_kinematics`; markers of `cd.read_markers`, of which those that the system
-            has are followed, also where some frames miss them; or {body: Table of its quaternion in ground,
-            columns w, x, y, z}. Between rows it is a natural spline of degree 5 (quaternions: straight lines).
+            has are followed, even if some frames miss them; or {body: Table of its quaternion in ground,
+            columns w, x, y, z}. It is interpolated by a natural spline of degree 5 (quaternions linearly).
         weights: by names of columns, markers or bodies; 1 for others, zero leaves one out.
         speeds: weight of rates of coordinates against those of the splines, in s^2 times the weight of the
             coordinate.
@@ -191,7 +191,7 @@ def motion_table(motion: Any) -> Any:
 
 
 def degree(rows: int) -> int:
-    """Of a natural spline through some rows."""
+    """Degree of a natural spline through some rows."""
     return 5 if rows >= 6 else 3 if rows >= 4 else 1
 
 

@@ -1,4 +1,4 @@
-"""Goals of forces: contact forces close to measured ones, and small joint reactions."""
+"""Goals for forces: contact forces close to measured ones, and small joint reactions."""
 
 from __future__ import annotations
 
@@ -121,13 +121,13 @@ class Reactions(MovementGoal):
 
         integral over time of  sum of weight |F|^2 / (m g)^2                                     (1)
 
-    with F the force that the mobilizer of a body transmits, as `cd.joint_reactions` has it, and m g the weight
+    with F the force that the mobilizer of a body transmits, as in `cd.joint_reactions`, and m g the weight
     of the system.
 
     Args:
         bodies: bodies whose joints count: one name or several.
         weights: {body: weight}; 1 for others.
-        moments: the moment about the joint's center too, |M|^2 / (m g 1 m)^2.
+        moments: include the moment about the joint's center, |M|^2 / (m g 1 m)^2.
     """
 
     bodies: str | Sequence[str]

@@ -15,8 +15,8 @@ from condyle.records import dataclass
 
 @dataclass(frozen=True, eq=False)
 class Metabolic(PerDistance):
-    """Muscles should consume little: the integral over time of their metabolic power [J], without the basal
-    rate of the body.
+    """Muscles should consume little energy: the integral over time of their metabolic power [J], without
+    the basal rate of the body.
 
     Args:
         model: `cd.muscles.Umberger2010()`, by default, or `cd.muscles.Bhargava2004()`, in its smooth form.

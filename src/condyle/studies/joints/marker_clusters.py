@@ -1,8 +1,7 @@
 """Frames of bones from clusters of markers that are fixed to them.
 
-With markers at r_i in the bone's frame and measured at x_i in the laboratory, R and p of least sum |x_i - R
-r_i
-- p|^2 over the markers that were seen are
+With markers at r_i in the bone's frame and measured at x_i in the laboratory, the R and p with
+the least sum |x_i - R r_i - p|^2 over the visible markers are
 
     A = sum (x_i - mean x) (r_i - mean r)' = U S V',   R = U diag(1, 1, det(U V')) V',   p = mean x - R mean r
 

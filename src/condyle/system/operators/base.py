@@ -28,7 +28,7 @@ G = TypeVar("G", bound="Group")
 
 
 class Operators(Description):
-    """What all operators need: they are methods of the classes below this one, by topic, and of groups."""
+    """Base class of all operators, which are methods of its subclasses, by topic, and of groups."""
 
     @property
     def contacts(self) -> Contacts:
@@ -61,12 +61,12 @@ class Operators(Description):
 
     def _group(self, kind: type[G], names: Callable[[], Iterable[str]]) -> G:
         made = self._groups.get(kind)
-        if made is None or self._compiled is None:  # there may be more names than before
+        if made is None or self._compiled is None:  # names may have been added
             made = self._groups[kind] = kind(cast("System", self), names())
         return made
 
     def _shorten(self, name: str, compiled: Compiled) -> None:
-        """From here on plain vectors go straight to the kernel of an operator, if that is possible."""
+        """From now on pass plain vectors directly to the kernel of an operator, if possible."""
         if not OPERATORS[name].direct:
             return
         group, _, short = name.rpartition(".")
@@ -80,7 +80,7 @@ class Operators(Description):
         self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any], which: str | None = None
     ) -> Any:
         """The result of one kernel in its shape (..., *shape), or a tuple of several; None among the
-        arguments is no tau."""
+        arguments means no tau."""
         compiled = self._compiled or self._freeze(f"{name}()")
         try:
             function = compiled.functions[name, which]
@@ -130,7 +130,7 @@ class Operators(Description):
         return result[..., which.index, :] if row == 1 else result[..., which.index, :, :]
 
     def _held(self, options: Any) -> Array:
-        """Which speeds are held, locked or prescribed, shape (..., nu)."""
+        """A mask of the speeds that are held, locked or prescribed, shape (..., nu)."""
         tails = self.compiled.tails
         return tails.held(options["state"].tail if "state" in options else tails.make(options))
 

@@ -60,7 +60,7 @@ class BoundGroup:
 
 
 class _GroupOf:
-    """What gives a State or a run its groups."""
+    """Descriptor that gives a State or a run its groups."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -77,7 +77,7 @@ class _GroupOf:
 
 
 def attach(kind: type, record: OperatorRecord, method: Callable[..., Any]) -> None:
-    """Make a method of State or States out of an operator, in its group if it has one."""
+    """Make an operator a method of State or States, in its group if it has one."""
     group, _, name = record.name.rpartition(".")
     if not group:
         setattr(kind, name, method)

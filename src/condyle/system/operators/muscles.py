@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from condyle.system.state import State
 
 TOL, LIMIT = 1e-13, 200
-"""The last step over the fiber's length; steps at most."""
+"""Size of the last step relative to the fiber's length; largest number of steps."""
 BALANCED = 1e-6
-"""Forces of fiber and tendon that differ by less balance, over the maximal isometric force."""
+"""Forces of fiber and tendon balance if they differ by less than this part of the maximum isometric force."""
 
 
 class Muscles(NamedGroup):
@@ -105,8 +105,8 @@ def elastic_tendons(forces: Any) -> tuple[list[str], list[int]]:
 
 
 def _solved(kernel: Any, given: tuple[Array, ...], tail: Array, at: Array, names: list[str]) -> Array:
-    """States of the tendons, shape (states, tendons). `kernel` is the operator `imbalance`, `given` what it
-    takes before the tail."""
+    """States of the tendons, shape (states, tendons). `kernel` is the operator `imbalance`, `given` are its
+    arguments before the tail."""
     n, states = len(names), len(tail)
 
     def evaluate(which: Any) -> Array:

@@ -86,4 +86,4 @@ def allowed_motions(G: Array) -> Array:
 
 
 DEPENDENT = 1e-10
-"""Relative size of what counts as zero: an equation that follows from others, a speed that cannot be."""
+"""Relative size below which a number counts as zero, for redundant equations and impossible speeds."""

@@ -32,12 +32,13 @@ class Options(TypedDict, total=False):
     - t: time [s], one number or one per state. One state without it is at t = 0; many states need it where a
       system depends on time.
     - z: auxiliary states, an array (..., nz), labeled data, or a mapping from names to values; the rest keep
-    their defaults. - inputs: values of the Inputs, given in the same ways. - discrete: values of the discrete
-    variables, given in the same ways. - parameters: values of the Parameters, given in the same ways. -
-      locked: names of locked speeds, or a 0/1 array (..., nu), or a mapping from names to
-      levels: "position" (q is constant: States have u = 0 there), "velocity" (u is constant: as a name
-          alone),
-      "acceleration" or a number (udot is 0, or that). Default: those of locked coordinates.
+      their defaults.
+    - inputs: values of the Inputs, given in the same ways.
+    - discrete: values of the discrete variables, given in the same ways.
+    - parameters: values of the Parameters, given in the same ways.
+    - locked: names of locked speeds, or a 0/1 array (..., nu), or a mapping from names to levels: "position"
+      (q is constant: States have u = 0 at these speeds), "velocity" (u is constant: the level of a name
+      alone), "acceleration" or a number (udot is 0, or this number). Default: those of locked coordinates.
     - disabled: names of disabled forces, constraints, and bodies with prescribed motion. Default: those
       added with enabled=False.
     - out: output array, or a tuple of arrays.
@@ -67,8 +68,8 @@ _ABOUT_OPTIONS = (inspect.getdoc(Options) or "").partition("\n\n")[2]
 
 
 def operator(method: F, group: str = "") -> F:
-    """The method of an operator that has a record of its name, after that of its group if it is in one:
-    `out=` is served, and errors name the operator."""
+    """Decorate the method of an operator, whose record has the same name, with that of its group before it
+    if it is in one. It supports `out=`, and errors name the operator."""
     record = OPERATORS[f"{group}.{method.__name__}" if group else method.__name__]
     made: Any = _call(method, record)
     made.summary = inspect.getdoc(method) or ""
@@ -79,7 +80,7 @@ def operator(method: F, group: str = "") -> F:
 
 
 def _with_options(method: Callable[..., Any]) -> inspect.Signature:
-    """The signature with every option by its name."""
+    """The signature with every option named."""
     signature = inspect.signature(method)
     own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
     options = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in OPTIONS]
@@ -125,8 +126,8 @@ def _explain(
     arguments: tuple[Any, ...],
     options: dict[str, Any],
 ) -> None:
-    """Raise ArgumentError if the call does not fit; let other errors name this operator, not one that it is
-    written with."""
+    """Raise ArgumentError if the call does not fit; make other errors name this operator, not one that it
+    calls."""
     if isinstance(error, (TypeError, ShapeError)):
         _check_call(method, name, arguments, options)
     if isinstance(error, UnknownNameError):
@@ -143,7 +144,7 @@ def _check_call(
 ) -> None:
     """Raise ArgumentError if an operator is called with a State, or with arguments that do not fit."""
     signature = inspect.signature(method)
-    # asked by a State: the user's own arguments follow q, u, udot
+    # called by a State: the user's own arguments follow q, u, udot
     if "state" in options:
         return
     for x in arguments:
@@ -159,13 +160,13 @@ def _check_call(
                 f"state.{name}{said}, or give "
                 f"system.{name} its arrays state.q, state.u"
             ) from None
-    # every operator has these: they are not what is wrong
+    # every operator has these, so they are not the mistake
     named = {key: x for key, x in options.items() if key not in OPTIONS}
     check_call(name, signature, (None, *arguments), named, None, skip=1)
 
 
 def _into(out: Any, result: Any, name: str) -> Any:
-    """The result, written into what a user gave."""
+    """Write the result into the user's `out`."""
     if isinstance(result, Transform):
         raise ShapeError(f"{name}: out= is not possible, the answer is a Transform; leave it out")
     if isinstance(result, tuple):
