@@ -199,7 +199,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
         Args:
             operator: its name, as for `jvp`.
-            arguments: as the operator takes them.
+            arguments: arguments of the operator.
             cotangent: shape (..., size of the result).
             wrt: names of the variables.
             options: those of the operator, except `out`.
@@ -228,7 +228,7 @@ class System(DynamicsOperators, BodyOperators, PathOperators, MuscleOperators):
 
         Args:
             operator: its name, as for `jvp`.
-            arguments: as the operator takes them.
+            arguments: arguments of the operator.
             wrt: a variable, or several, `wrt=("q", "u", "tau")`, which cost less together.
             options: those of the operator, except `out`.
 

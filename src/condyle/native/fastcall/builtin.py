@@ -69,7 +69,7 @@ class DirectCall:
     Args:
         optional: the argument before the fixed input may be left out and is then zero.
         keys: keys of a dict of results.
-        rows: the results are matrices of so many rows, row by row; 0 for vectors.
+        rows: number of rows if the results are matrices, stored row by row; 0 for vectors.
         options: keywords that replace parts of the fixed input; they must be finite too. finite: results that
             are not finite lead to the slow path. noted: so does a nonzero word of machine/notes.py.
     """

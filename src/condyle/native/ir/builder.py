@@ -274,7 +274,7 @@ class Builder:
         self.outside("llvm.memset.p0.i64", target, self.number(0, BYTE), bytes, self.number(0, BOOL))
 
     def aligned(self, pointer: Value, bytes: int) -> Value:
-        """The first address from `pointer`, which is one of a double, that is a multiple of so many bytes."""
+        """The first address at or after `pointer`, the address of a double, that is a multiple of `bytes`."""
         above = self.at(pointer, bytes - 8, "i8")
         self.module.declare("llvm.ptrmask.p0.i64", POINTER, [POINTER, LONG])
         return self.call("llvm.ptrmask.p0.i64", above, -bytes, result=POINTER)

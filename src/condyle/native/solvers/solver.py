@@ -193,7 +193,7 @@ class Solver(LinkedSource):
     def emit(self, module: Module) -> str:
         """Link `void @symbol(ptr p, ptr row, ptr work)`, once to a module; returns the symbol.
 
-        It depends on no model, hence it is compiled once for all and has its own entry in the cache.
+        It does not depend on a model, so it is compiled only once and has its own entry in the cache.
         """
         return link_source(module, f"solver.{self.name}.{self.text[:16]}", self.text, self._write)
 

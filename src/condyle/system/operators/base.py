@@ -80,7 +80,7 @@ class Operators(Description):
         self, name: str, arguments: tuple[Any, ...], options: Mapping[str, Any], which: str | None = None
     ) -> Any:
         """The result of one kernel in its shape (..., *shape), or a tuple of several; None among the
-        arguments is no tau."""
+        arguments means no tau."""
         compiled = self._compiled or self._freeze(f"{name}()")
         try:
             function = compiled.functions[name, which]
