@@ -118,6 +118,14 @@ def test_left_and_right_exchanged(model, recording, person):
     assert femur(found) == pytest.approx(femur(person), abs=1e-3)
 
 
+def test_a_planar_model_cannot_turn():
+    """Someone who walks backward along x is not one with left and right exchanged."""
+    lab = cd.models.synthetic_subject()
+    turned = cd.Markers(lab.walk.time, lab.walk.names, lab.walk.positions * [-1, 1, -1])
+    with pytest.warns(cd.errors.QualityWarning), pytest.warns(RuntimeWarning, match="off the landmarks"):
+        assert not cd.personalize(lab.generic, turned, lab.static).renamed
+
+
 def test_millimeters(model, recording):
     """#278: a factor of 1000 gave a subject 103 times as large."""
     _, _, (walk, *_), _ = recording

@@ -32,7 +32,8 @@ STRAY = 0.08
 EXCHANGED, BETTER = 0.025, 0.5
 """Markers are exchanged if their RMS exceeds this [m], and swapping names reduces it to this fraction."""
 MIRRORED = 0.05
-"""Left and right of a recording may be exchanged if the RMS of all its markers exceeds this [m]."""
+"""Left and right of a recording are exchanged if the RMS of all its markers exceeds this [m], and falls below it
+with the other names."""
 
 
 @dataclass(frozen=True, eq=False)

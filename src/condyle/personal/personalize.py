@@ -213,7 +213,8 @@ def personalize(
     for k in range(len(found)):  # landmarks against the generic model, then all against the other recordings
         if sides and (off := misfit(y[k], q[parts[k]])) > MIRRORED:
             other = _with_names(y[k], used, sides)
-            if misfit(other, _first_poses(one, state, limits, used, other, places, weight)) < BETTER * off:
+            left = misfit(other, _first_poses(one, state, limits, used, other, places, weight))
+            if left < min(BETTER * off, MIRRORED):
                 rename(k, sides)
                 fit = problem(y, static_ones, worth)
         swap = exchanged(fit, q, prior.mean, np.zeros((len(used), 3)), parts[k])
