@@ -424,7 +424,7 @@ def _warn_of_jumps(found: Trajectory | Ensemble) -> None:
         return
     worst, more = max(jumps, key=lambda j: abs(j.size)), len(jumps) - 1
     others = f", and {more} more" if more else ""
-    others += " (later ones are not searched)" if max(map(len, each)) >= MOST else ""
+    others += " (later ones are not searched for)" if max(map(len, each)) >= MOST else ""
     gained = max((sum({j.t: j.energy for j in of_one}.values()) for of_one in each), key=abs)
     which, where = ("", "traj.jumps")
     if not isinstance(found, Trajectory):

@@ -382,3 +382,6 @@ def test_padding_of_the_filter_is_called_so(tmp_path):
     before, after = map(int, re.match(r"(\d+) rows? before 0 s and (\d+) after 1 s", line).groups())
     rows = len(cd.read_table(report.files[0]))
     assert before == after and rows == before + 41 + after
+    (tmp_path / "id.xml").write_text(ID.replace(">-1<", ">6<").replace("0.2 0.81", "7 8"))
+    with pytest.raises(cd.errors.DescriptionError, match="no frame of the motion, which goes from 0 to 1 s"):
+        run_setup(tmp_path / "id.xml")

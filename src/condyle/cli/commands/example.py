@@ -15,7 +15,8 @@ def example(
     folder: Annotated[Path, typer.Argument(show_default=False, help="Where to write; a new folder.")],
     force: Force = False,
 ) -> None:
-    """Write a subject with a recording, to try everything on: .osim, .trc, .c3d, .mot and setup files.
+    """Write a subject with a recording, to try everything on: .osim, .trc, .mot and setup files, and a .c3d if
+    ezc3d is installed.
 
     For example: `condyle example try` and then `condyle run try/scale.xml try/ik.xml try/id.xml`
     """

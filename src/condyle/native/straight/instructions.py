@@ -71,11 +71,11 @@ def _one_by_one(f: ca.Function, which: Sequence[int]) -> _Listed:
 
 def _as_serialized(f: ca.Function, n: int) -> _Listed | None:
     """The same from CasADi's serialization of f, where the instructions are an array of records, found by
-    its first and last one. None if it is not found."""
+    its first and last one; one in the middle is compared too. None if it is not found."""
     letters = np.frombuffer(f.serialize().encode(), np.uint8) - 97
     data = (letters[0::2] | letters[1::2] << 4).tobytes()
-    *ends, _ = _one_by_one(f, (0, n - 1))
-    head, tail = struct.pack("<2i", ends[0][0], ends[1][0]), struct.pack("<4i", *(x[1] for x in ends))
+    *some, _ = _one_by_one(f, (0, n // 2, n - 1))
+    head, tail = struct.pack("<2i", some[0][0], some[1][0]), struct.pack("<4i", *(x[2] for x in some))
     last = len(data)
     while (last := data.rfind(tail, 0, last)) >= 0:
         at = last - (n - 1) * len(tail)
@@ -83,10 +83,14 @@ def _as_serialized(f: ca.Function, n: int) -> _Listed | None:
             last += len(tail) - 1
             continue
         records = np.frombuffer(data, "<i4", 4 * n, at).reshape(n, 4)
+        if records[n // 2, :2].tolist() != [some[0][1], some[1][1]]:
+            return None
         op, result, first, second = records.T.tolist()
         for code in set(op).difference(_OPERANDS):
             _OPERANDS[code] = len(f.instruction_input(op.index(code)))
-        second = [b if _OPERANDS[code] == 2 else -1 for code, b in zip(op, second, strict=True)]
+        count = [_OPERANDS[code] for code in op]
+        first = [a if m else -1 for a, m in zip(first, count, strict=True)]
+        second = [b if m == 2 else -1 for b, m in zip(second, count, strict=True)]
         return op, result, first, second, np.frombuffer(data, "<f8", 2 * n - 1, at + 8)[::2].tolist()
     return None
 

@@ -87,7 +87,7 @@ def trial_of(setup: Setup) -> AnalysisTrial:
             speeds = setup.table(setup.required_file("speeds_file", "speeds"))
             whole = _with_speeds(whole, speeds, setup)
     limits = setup.number("initial_time", -np.inf), setup.number("final_time", np.inf)
-    motion = frames_between(whole, *limits)
+    motion = frames_between(whole, *limits, setup.recorded)
     few = len(whole) < FEWEST
     smooth = (
         None

@@ -116,20 +116,21 @@ def with_defaults(setup: Setup, system: System, table: Table) -> Table:
     )
 
 
-def frames_between(motion: Motion, start: float, end: float) -> Motion:
-    """From the last frame at or before the start to the last at or before the end."""
+def frames_between(
+    motion: Motion, start: float, end: float, recorded: tuple[float, float] | None = None
+) -> Motion:
+    """From the last frame at or before the start to the last at or before the end.
+
+    recorded: first and last time of the recording, for the error, if a filter has added frames.
+    """
     t = motion.t
-    if not (start <= t[-1] and end >= t[0]):
-        raise DescriptionError(
-            f"the time range from {start:g} to {end:g} s has no frame of the motion, "
-            f"which goes from {t[0]:g} to {t[-1]:g} s"
-        )
     first = max(int(np.searchsorted(t, start, "right")) - 1, 0)
     last = max(int(np.searchsorted(t, end, "right")) - 1, 0)
-    if last < first:
+    if not (start <= t[-1] and end >= t[0]) or last < first:
+        begin, stop = recorded or (t[0], t[-1])
         raise DescriptionError(
             f"the time range from {start:g} to {end:g} s has no frame of the motion, "
-            f"which goes from {t[0]:g} to {t[-1]:g} s"
+            f"which goes from {begin:g} to {stop:g} s"
         )
     return motion[first : last + 1]
 

@@ -27,7 +27,8 @@ def run(setup: Setup) -> None:
         setup, setup.system(), [name for name in excluded if name.lower() not in KEYWORDS]
     )
     motion = motion_of(setup, system)
-    motion = frames_between(motion, *setup.numbers("time_range", (-np.inf, np.inf)))
+    start, end = setup.numbers("time_range", (-np.inf, np.inf))
+    motion = frames_between(motion, start, end, setup.recorded)
     inside = padding(setup, motion)
     loads = [load for _, load in loads_of(setup, motion)]
     groups = acting_groups(setup, excluded)
