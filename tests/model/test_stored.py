@@ -373,7 +373,7 @@ def test_every_operator_of_another_subject(model, monkeypatch, entries):
 
 
 @pytest.mark.parametrize("layout", ["unrolled", "looped"])
-@pytest.mark.parametrize("model", ["leg", "pins", "constraints"])
+@pytest.mark.parametrize("model", ["leg", pytest.param("pins", marks=pytest.mark.slow), "constraints"])
 def test_equal_keys_are_equal_code(model, layout, monkeypatch, entries):
     """What two subjects compile, each by itself, is the same to the last bit under each key: a number that has become
     part of the code by another way than the description would show."""
@@ -386,7 +386,7 @@ def test_equal_keys_are_equal_code(model, layout, monkeypatch, entries):
     assert {key[:200] for key, made in entries.items() if key != "held" and len(made) > 1} == set()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2))])
 @pytest.mark.parametrize("model", ["leg", "joints of all kinds", "constraints", "contact"])
 def test_numbers_on_the_edge_of_other_structures(model, seed, monkeypatch, entries):
     """Zeros, ones, minus ones, tiny and huge numbers, where a subject filled the cache before: right answers, by the

@@ -126,8 +126,8 @@ def test_machine_code_travels(other_cache, monkeypatch):
     before = cache.info().misses
     second = jobs.run("n", jobs.Payload(jobs.dumped(job), first.kind, first.code), some, 0)
     assert second.code == {} and list(there.glob("*.code"))
-    # "first n" itself is not sent: two looks for it
-    assert second.part.numbers["misses"][-1] - before <= 2
+    # notes of the two members' models are not sent: at most two looks for each
+    assert second.part.numbers["misses"][-1] - before <= 4
     np.testing.assert_array_equal(second.part.numbers["value"], first.part.numbers["value"])
     jobs._loaded.clear()
     third = jobs.run("n", jobs.Payload(jobs.dumped(job), "another processor", {"x": b"y"}), some, 0)

@@ -20,7 +20,6 @@ import numpy as np
 from condyle.arrays import SX, vertcat
 from condyle.mobilizers.base import Mobilizer, RelativeMotion
 from condyle.mobilizers.traced import form_of, remember, traced
-from condyle.native.straight.instructions import listed
 from condyle.native.tables.lookup import Closure, RowSource, bind_row
 from condyle.native.tables.lookup_table import ConstantRow, LookupTable
 from condyle.records import dataclass
@@ -81,6 +80,8 @@ _FORMS: dict[str, tuple[Pattern, Sources]] = {}
 
 def _apart(mobilizer: Mobilizer, closure: Closure) -> tuple[Pattern, Sources]:
     """A pattern without its numbers and tables, and where the numbers come from."""
+    from condyle.native.straight.instructions import listed  # not where code comes from the cache
+
     f = closure.function
     nodes: list[tuple[int, ...]] = []
     outputs: list[tuple[int, int, int]] = []

@@ -24,13 +24,11 @@ import numpy as np
 import condyle.settings as settings
 from condyle.arrays import SX, Array
 from condyle.forces.base import Force
-from condyle.functions import Constant, Function, Linear, Scaled
-from condyle.functions.base import exact
+from condyle.functions.base import Function, exact
 from condyle.laws.described import Described, StoredNumber, _tuples, entries, text
 from condyle.loading import if_loaded
 from condyle.mobilizers import Mobilizer
 from condyle.mobilizers.base import Reversed
-from condyle.mobilizers.function_based import FunctionBased
 from condyle.model.model import Model
 from condyle.native.machine.data import DataPlace
 from condyle.records import assign, dataclass
@@ -208,6 +206,8 @@ def _stored_function(given: Any, names: Sequence[str], store: NumberStore) -> St
         return StoredFunction(None, store.put(float(given)), ())
     if not isinstance(given, Function) or given.uses_parameters:
         return None
+    from condyle.functions import Constant, Linear, Scaled  # not for a model without them
+
     factor: Any = 1.0
     while isinstance(given, Scaled):
         factor, given = factor * given.factor, given.function
@@ -222,7 +222,7 @@ def _stored_mobilizer(m: Mobilizer, store: NumberStore) -> Mobilizer:
     if type(m) is Reversed:
         forward = _stored_mobilizer(m.forward, store)
         return m if forward is m.forward else Reversed(forward)
-    if type(m) is not FunctionBased:
+    if type(m) is not if_loaded("condyle.mobilizers.function_based", "FunctionBased"):
         return m
     names = ("t", *m.coordinates) if m.time else tuple(m.coordinates)
     laws = list(m.laws)
