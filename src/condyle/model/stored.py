@@ -218,7 +218,7 @@ def _stored_function(given: Any, names: Sequence[str], store: NumberStore) -> St
     return StoredFunction(given, store.put(factor, every=factor != 0.0), places)
 
 
-def _stored_mobilizer(m: Mobilizer, store: NumberStore) -> Mobilizer:
+def _stored_mobilizer(m: Any, store: NumberStore) -> Any:
     if type(m) is Reversed:
         forward = _stored_mobilizer(m.forward, store)
         return m if forward is m.forward else Reversed(forward)
