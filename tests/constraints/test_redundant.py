@@ -393,3 +393,29 @@ def test_a_constraint_on_held_speeds_alone():
         system.forward_dynamics(at.q, at.u + 1, t=0.3),
         system.forward_dynamics(at.q, at.u + 1, t=0.3, disabled=["same"]),
     )
+
+
+@pytest.mark.parametrize("layout", ["unrolled", "looped"])
+@pytest.mark.parametrize("rods", [1, 13])
+def test_rods_that_move_nothing(rods, layout, monkeypatch):
+    """From the center of a ball to points that turn about it: all of G is rounding, whatever a row of it says."""
+    monkeypatch.setenv("CONDYLE_LAYOUT", layout)
+    monkeypatch.delenv("CONDYLE_EVALUATOR")
+    free = cd.System()
+    free.add_body("arm", mobilizer=cd.Gimbal(), mass=1, inertia=(0.1, 0.1, 0.2), com=(0.1, 0, 0))
+    free.add_body("hand", "arm", cd.Pin(), mass=1, inertia=(0.01, 0.01, 0.01))
+    held = free.copy()
+    points = np.random.default_rng(5).standard_normal((rods, 3)) * (
+        0,
+        0,
+        0.3,
+    )  # on the pin, and about the ball
+    for k, p in enumerate(points):
+        held.add_constraint(f"rod{k}", cd.constraints.Rod("ground", (0, 0, 0), "hand", tuple(p), abs(p[2])))
+    rng = np.random.default_rng(6)
+    q, u = rng.standard_normal((2, 40, 4))
+    want = free.forward_dynamics(q, u)
+    np.testing.assert_allclose(held.forward_dynamics(q, u), want, rtol=0, atol=1e-12 * np.abs(want).max())
+    for k in range(10):
+        one = held.forward_dynamics(q[k], u[k])
+        np.testing.assert_allclose(one, want[k], rtol=0, atol=1e-12 * np.abs(want).max())

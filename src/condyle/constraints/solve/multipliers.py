@@ -22,7 +22,9 @@ Constraints on parts of the system that share no body are solved by themselves. 
 move is at most 1e-6 of its block's length has no direction: e_i is no less than the trace of Y or 1 then, and
 lambda_i = 0. All its speeds are held, or the mechanism is at a place like that of a parallelogram that lies
 flat: a position error of a rounding, 1e-16, is
-1e-16 / |G_i| of a turn there and turns the row itself by 1e-16 / |G_i|^2.                                 (6)
+1e-16 / |G_i| of a turn there and turns the row itself by 1e-16 / |G_i|^2. A row with |G_i| of at most 1e-13
+has no direction whatever its block is: a rod from the center of a ball to a point that turns about that center
+keeps its length by itself, and all of its row is rounding.                                                (6)
 
 Y is delicate where a pivot of Y + E = L D L' is small but not as small as one of redundancy, or its row is
 short:
@@ -38,7 +40,7 @@ motions, or are independent by less than 1e-6 (y < 1e-12). The status is set whe
 
     not |r_i| <= 1e-4 (sum_j |G_ij udot_j| + |b_i|) + 1e-12 |G_B| sum_j (|udot0_j| + u_j^2)                (8)
 
-with G_B all rows of its block, udot before its last correction (5) and r after it: the first term is what
+with G_B all rows of its block (1e-3 where none has a direction), udot before its last correction (5) and r after it: the first term is what
 accelerations are to be right to, the second is rounding where they should be zero: 1e-9 in blocks in which a
 contact that can rub is closed, since complementarity.py says to that who sticks. In runs it is 1e-2 in
 place of 1e-12 for a row that has no direction by itself, whatever is held: speeds that are on the constraints
@@ -79,7 +81,7 @@ import casadi as ca
 from condyle.arrays import SX, vertcat
 from condyle.constraints.solve.equations import ConstraintEquations
 from condyle.constraints.solve.looped_blocks import Inverse, Last, Least, Meet, SolverRows, columns_of, filled
-from condyle.constraints.solve.straight_blocks import NOISE, rules, solver
+from condyle.constraints.solve.straight_blocks import moves_nothing, rules, solver
 from condyle.constraints.unilateral.base import Unilateral
 from condyle.dynamics.mass_matrix import factorization, mass_matrix
 from condyle.native.tables.lookup import look_up, stop_gradient
@@ -90,6 +92,8 @@ LINES = 12
 """Rows of a block up to which it is solved in a straight line; beyond that in loops (looped_blocks.py)."""
 UNMET, ROUNDING, RUBBING, SHORT = 1e-4, 1e-12, 1e-9, 1e-2
 """Of (8); the third where contacts rub, the last in runs."""
+LEVER = 1e-3
+"""In place of |G_B| in (8) where all of G_B is rounding [m]: b, a sum of terms that cancel, is rounding too."""
 
 
 def blocks(tree: Tree, speeds: Sequence[Iterable[int]]) -> list[list[int]]:
@@ -170,7 +174,7 @@ class Pseudoinverse:
         scale = ca.SX(self.Y.shape[0], 1)
         for block in self.blocks:
             lengths, own = self.lengths[block], ca.diag(self.Y)[block]
-            scale[block] = ca.if_else(lengths <= NOISE * ca.sum1(lengths), 0, 1 / ca.sqrt(own))
+            scale[block] = ca.if_else(moves_nothing(lengths), 0, 1 / ca.sqrt(own))
         return ca.diag(scale) @ self.Y @ ca.diag(scale)
 
     def solve(self, g: SX) -> SX:
@@ -237,12 +241,11 @@ class Pseudoinverse:
         """
         fine, rough = [], {*rubbing}
         for block in self.blocks:
-            length = ca.sqrt(ca.sum1(whole[block])) * terms
+            still = moves_nothing(whole[block])
+            length = ca.if_else(ca.sum1(still) < len(block), ca.sqrt(ca.sum1(whole[block])), LEVER) * terms
             mine = sorted(rough & {*block})
             rounding = ca.if_else(ca.sum1(whole[mine]) > 0, RUBBING, ROUNDING) if mine else ca.SX(ROUNDING)
-            share = ca.if_else(
-                whole[block] <= NOISE * ca.sum1(whole[block]), ca.fmax(short, rounding), rounding
-            )
+            share = ca.if_else(still, ca.fmax(short, rounding), rounding)
             fine += [ca.fabs(r[i]) <= UNMET * size[i] + share[k] * length for k, i in enumerate(block)]
         return ca.sum1(vertcat(fine)) < len(fine)
 

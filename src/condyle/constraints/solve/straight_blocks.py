@@ -21,6 +21,8 @@ SMALL = 6
 """Rows up to which (K E)^4 is made as a matrix."""
 NOISE = 1e-12
 """|G_i|^2 over the sum of all of its block: a row of no more has no direction (6)."""
+NOTHING = 1e-26
+"""|G_i|^2 that is rounding, whatever its block: levers of 1e-13 m."""
 DOUBTFUL, DELICATE = 1.1, 3e-3
 """Bounds of (7)."""
 
@@ -67,8 +69,14 @@ solver = lru_cache(maxsize=32)(_Solver)
 
 def _scales(own: SX, lengths: SX) -> SX:
     """e of (3) and (6), from the diagonal of Y."""
-    nothing = ca.if_else(ca.sum1(own) > 0, ca.sum1(own), 1)
-    return ca.if_else(lengths > NOISE * ca.sum1(lengths), REGULAR * own.numel() * own, nothing)
+    still, trace = moves_nothing(lengths), ca.sum1(own)
+    nothing = ca.if_else(ca.sum1(still) < own.numel(), trace, 1 + trace / NOISE)
+    return ca.if_else(still, nothing, REGULAR * own.numel() * own)
+
+
+def moves_nothing(lengths: SX) -> SX:
+    """Which rows of a block have no direction (6); not those whose length is not a number."""
+    return ca.logic_or(lengths <= NOISE * ca.sum1(lengths), lengths <= NOTHING)
 
 
 def _doubts(own: SX, lengths: SX, e: SX, D: SX) -> SX:
