@@ -7,7 +7,7 @@ import pytest
 
 import condyle as cd
 from condyle.spatial import exp_so3
-from condyle.studies.kinematics.swaps import _sides
+from condyle.studies.kinematics.swaps import other_sides
 from tests.studies.kinematics.walker import motion, seen, walker
 
 
@@ -73,7 +73,7 @@ def test_left_and_right():
     q = np.zeros((20, 8))
     q[:, 6], q[:, 7] = 0.4 * np.sin(np.arange(20) / 5), -0.3 * np.sin(np.arange(20) / 5)
     markers = seen(system, q, noise=0.002)
-    assert [markers.names[k] for k in _sides(markers.names)] == [
+    assert [markers.names[k] for k in other_sides(markers.names)] == [
         "L.Thigh0",
         "L.Thigh1",
         "L.ASIS",
@@ -82,7 +82,7 @@ def test_left_and_right():
         "R.ASIS",
         "Sacrum",
     ]
-    wrong = cd.Markers(markers.time, markers.names, np.array(markers.positions)[:, _sides(markers.names)])
+    wrong = cd.Markers(markers.time, markers.names, np.array(markers.positions)[:, other_sides(markers.names)])
     with pytest.warns(RuntimeWarning) as said:
         result = cd.inverse_kinematics(system, wrong)
     words = "left and right markers ('R.Thigh0' and 'L.Thigh0', ...) look exchanged in 20 frames"
@@ -100,7 +100,7 @@ def test_left_and_right():
     ],
 )
 def test_sides_by_their_names(names, order):
-    assert _sides(names).tolist() == order
+    assert other_sides(names).tolist() == order
 
 
 def test_frames_find_back_after_bad_ones():
