@@ -82,7 +82,9 @@ def test_left_and_right():
         "R.ASIS",
         "Sacrum",
     ]
-    wrong = cd.Markers(markers.time, markers.names, np.array(markers.positions)[:, other_sides(markers.names)])
+    wrong = cd.Markers(
+        markers.time, markers.names, np.array(markers.positions)[:, other_sides(markers.names)]
+    )
     with pytest.warns(RuntimeWarning) as said:
         result = cd.inverse_kinematics(system, wrong)
     words = "left and right markers ('R.Thigh0' and 'L.Thigh0', ...) look exchanged in 20 frames"
