@@ -373,3 +373,13 @@ def test_dask_processes_that_are_killed(tmp_path, plain, victim):
     finally:
         for one in begun:
             process.end(one)
+
+
+def test_linear_algebra_of_processes_takes_one_thread(monkeypatch):
+    """Unless the user says otherwise; the environment of this process stays."""
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    monkeypatch.setenv("MKL_NUM_THREADS", "3")
+    before = dict(os.environ)
+    found = cd.sweep(works.blas_threads, MEMBERS[:2], executor="processes")
+    assert found["n"].tolist() == [1.0, 1.0] and found["m"].tolist() == [3.0, 3.0]
+    assert dict(os.environ) == before

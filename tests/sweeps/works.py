@@ -50,3 +50,11 @@ def compiled(member):
     system.add_body("a", mobilizer=cd.Pin(), mass=1.2345, inertia=(0.1, 0.2, 0.3), com=(0.1, 0.2, 0.4567))
     value = system.forward_dynamics([member["a"]], [0.0])[0]
     return {"value": value, "misses": cache.info().misses}
+
+
+def blas_threads(member):
+    """Threads of linear algebra that this process asks for."""
+    return {
+        "n": float(os.environ.get("OPENBLAS_NUM_THREADS", "nan")),
+        "m": float(os.environ.get("MKL_NUM_THREADS", "nan")),
+    }

@@ -9,10 +9,32 @@ import os
 import signal
 import threading
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from multiprocessing.context import SpawnContext, SpawnProcess
 from typing import Any, Protocol
 
 from condyle.errors import DescriptionError
 from condyle.native.machine.threads import cores
+
+BLAS_THREADS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"
+
+
+class _Worker(SpawnProcess):
+    """A process whose linear algebra takes one thread unless the user sets another number: as many threads as
+    cores in as many processes wait for each other, and 40 subjects took five times as long.
+    """
+
+    def start(self) -> None:
+        added = [name for name in BLAS_THREADS if name not in os.environ]
+        os.environ.update(dict.fromkeys(added, "1"))  # NumPy reads it when it is loaded
+        try:
+            super().start()
+        finally:
+            for name in added:
+                os.environ.pop(name, None)
+
+
+class _Context(SpawnContext):
+    Process = _Worker
 
 
 class Here(Executor):
@@ -95,8 +117,7 @@ class Place:
             return False
         if self.given == "processes":
             self.workers = cores()
-            context = multiprocessing.get_context("spawn")
-            self.executor = ProcessPoolExecutor(self.workers, mp_context=context, initializer=_worker)
+            self.executor = ProcessPoolExecutor(self.workers, mp_context=_Context(), initializer=_worker)
             return True
         self.executor = self.given
         self.workers = getattr(self.given, "_max_workers", None) or cores()
