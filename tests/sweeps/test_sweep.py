@@ -377,9 +377,12 @@ def test_dask_processes_that_are_killed(tmp_path, plain, victim):
 
 def test_linear_algebra_of_processes_takes_one_thread(monkeypatch):
     """Unless the user says otherwise; the environment of this process stays."""
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("MKL_NUM_THREADS", "3")
     before = dict(os.environ)
     found = cd.sweep(works.blas_threads, MEMBERS[:2], executor="processes")
     assert found["n"].tolist() == [1.0, 1.0] and found["m"].tolist() == [3.0, 3.0]
     assert dict(os.environ) == before
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    assert np.isnan(cd.sweep(works.blas_threads, MEMBERS[:1], executor="processes")["n"]).all()

@@ -15,7 +15,8 @@ from typing import Any, Protocol
 from condyle.errors import DescriptionError
 from condyle.native.machine.threads import cores
 
-BLAS_THREADS = "OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"
+BLAS_THREADS = "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"
+"""The first is that of all libraries, unless another says otherwise."""
 
 
 class _Worker(SpawnProcess):
@@ -24,7 +25,8 @@ class _Worker(SpawnProcess):
     """
 
     def start(self) -> None:
-        added = [name for name in BLAS_THREADS if name not in os.environ]
+        names = () if BLAS_THREADS[0] in os.environ else BLAS_THREADS
+        added = [name for name in names if name not in os.environ]
         os.environ.update(dict.fromkeys(added, "1"))  # NumPy reads it when it is loaded
         try:
             super().start()
